@@ -1,0 +1,7 @@
+// Marks what libkstream exports; everything else stays hidden.
+#ifndef KSTREAM_EXPORT_H_
+#define KSTREAM_EXPORT_H_
+
+#define KSTREAM_EXPORT __attribute__((visibility("default")))
+
+#endif  // KSTREAM_EXPORT_H_
