@@ -1,7 +1,8 @@
 // Expressions: compiled once, evaluated for each record.
 //
 //   jq text or JsonLogic  --front end-->  one tree  -->  the fast evaluator, over json::Document
-//                                             \-->  libjq, for all of jq that the tree does not hold
+//                                             \-->  libjq, for all of jq that the tree does not
+//                                             hold
 //
 // A Program is immutable and shared by threads; each thread has an Evaluator of its own.
 #ifndef KSTREAM_EXPR_PROGRAM_H_
@@ -24,15 +25,17 @@ enum class Language : uint8_t { kAuto, kJq, kJsonLogic };  // kAuto: the rule of
 
 struct CompileOptions {
   Language language = Language::kAuto;
-  // Names without the dollar that may be used beside the record's own (key timestamp topic partition
-  // offset cluster headers headers_list): "out", "left", "right", "acc". Others do not compile.
+  // Names without the dollar that may be used beside the record's own (key timestamp topic
+  // partition offset cluster headers headers_list): "out", "left", "right", "acc". Others do not
+  // compile.
   std::vector<std::string> extra_names;
   bool force_libjq = false;  // for the tests that compare the two engines
 };
 
 class Program {
  public:
-  // kExpression on failure; the message gives line:column of the expression and what is wrong there.
+  // kExpression on failure; the message gives line:column of the expression and what is wrong
+  // there.
   static Result<std::shared_ptr<const Program>> Compile(std::string_view text,
                                                         const CompileOptions& options = {});
   ~Program();

@@ -1,12 +1,14 @@
-// A validated JSON text as a table of tokens: what every expression and every printer of JSON reads.
+// A validated JSON text as a table of tokens: what every expression and every printer of JSON
+// reads.
 //
-// simdjson's first stage finds, at several bytes a cycle, where each token starts and that the text is
-// UTF-8 without raw control characters in strings. One pass of ours over those positions then checks
-// the rest of RFC 8259 (grammar, numbers, escapes, no lone surrogates) and notes for each bracket where
-// it ends. Nothing is copied or converted: numbers keep their spelling, and of duplicate names the last
-// wins (Find). simdjson's own On-Demand takes the first duplicate and does not see errors in what it
-// skips; its DOM rejects long integers: that is why the second pass is ours.
-// Tested by tests/unit/record/json_document_test.cc (JSONTestSuite) and tests/fuzz/json_fuzz.cc.
+// simdjson's first stage finds, at several bytes a cycle, where each token starts and that the text
+// is UTF-8 without raw control characters in strings. One pass of ours over those positions then
+// checks the rest of RFC 8259 (grammar, numbers, escapes, no lone surrogates) and notes for each
+// bracket where it ends. Nothing is copied or converted: numbers keep their spelling, and of
+// duplicate names the last wins (Find). simdjson's own On-Demand takes the first duplicate and does
+// not see errors in what it skips; its DOM rejects long integers: that is why the second pass is
+// ours. Tested by tests/unit/record/json_document_test.cc (JSONTestSuite) and
+// tests/fuzz/json_fuzz.cc.
 #ifndef KSTREAM_RECORD_JSON_DOCUMENT_H_
 #define KSTREAM_RECORD_JSON_DOCUMENT_H_
 
@@ -69,13 +71,15 @@ class Reader {
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
 
-  // Says that the texts to come lie within `region`, separated by line ends, so that one first stage
-  // serves them all (three times faster on short lines). Only a hint: an error anywhere in the region
-  // makes Parse look at each text alone, so one bad line spoils no other. `region` must stay readable.
+  // Says that the texts to come lie within `region`, separated by line ends, so that one first
+  // stage serves them all (three times faster on short lines). Only a hint: an error anywhere in
+  // the region makes Parse look at each text alone, so one bad line spoils no other. `region` must
+  // stay readable.
   void Prepare(std::string_view region);
 
-  // Parses one whole text (white space around it is accepted). On failure the status is kData and its
-  // message says what is wrong and at which byte. The Document lives until the next Parse or Prepare.
+  // Parses one whole text (white space around it is accepted). On failure the status is kData and
+  // its message says what is wrong and at which byte. The Document lives until the next Parse or
+  // Prepare.
   Status Parse(std::string_view text, Document* document);
 
  private:

@@ -2,7 +2,8 @@
 //
 //   json    the bytes are JSON text                       string  UTF-8 text as a JSON string
 //   b64     any bytes as base64 (RFC 4648) in a string    hex     any bytes as lower-case hex
-//   pack    kcat's letters: < little, > big endian (default), b/B h/H i/I q/Q signed/unsigned 8..64 bit,
+//   pack    kcat's letters: < little, > big endian (default), b/B h/H i/I q/Q signed/unsigned 8..64
+//   bit,
 //           c one character, s the rest as text, $ end of input. One letter gives the value itself,
 //           several give an array.
 // Tested by tests/unit/record/serde_test.cc.
@@ -26,8 +27,8 @@ class Serde {
   static Result<Serde> Parse(std::string_view spec);
 
   Kind kind() const { return kind_; }
-  // Appends the JSON text of `bytes`. kData when they are not of this serde. For kJson the bytes are
-  // appended as they are, unchecked: whoever parses them checks.
+  // Appends the JSON text of `bytes`. kData when they are not of this serde. For kJson the bytes
+  // are appended as they are, unchecked: whoever parses them checks.
   Status ToJson(std::string_view bytes, std::string* json) const;
   // Appends the bytes of a valid compact JSON text. For kString (the default of keys) a JSON string
   // becomes its text and anything else its JSON, so that 42 and "42" group together.

@@ -18,20 +18,20 @@
 
 namespace kstream::transport {
 
-// What one Poll brought. Owns the memory that its records point to; destroy it, or clear it by handing
-// it to the next Poll, when no record of it is needed any more.
+// What one Poll brought. Owns the memory that its records point to; destroy it, or clear it by
+// handing it to the next Poll, when no record of it is needed any more.
 class Batch {
  public:
   virtual ~Batch() = default;
 
   std::vector<Record> records;  // in the order of each partition
 
-  // Partitions whose end was reached after the records above; `offset` is the position: the offset of
-  // the next record to come. Under read_committed this is below an open transaction.
+  // Partitions whose end was reached after the records above; `offset` is the position: the offset
+  // of the next record to come. Under read_committed this is below an open transaction.
   std::vector<PartitionOffset> ends;
 
-  // Changes of the group's assignment, lead partitions only. `assigned` waits for Assign(), `revoked`
-  // for Unassign(); `lost` have already been taken away: drop their work, do not commit.
+  // Changes of the group's assignment, lead partitions only. `assigned` waits for Assign(),
+  // `revoked` for Unassign(); `lost` have already been taken away: drop their work, do not commit.
   std::vector<TopicPartition> assigned, revoked, lost;
 };
 
@@ -41,30 +41,33 @@ class Consumer {
 
   virtual std::unique_ptr<Batch> NewBatch() = 0;
 
-  // Joins the group of the configuration, following `topics` (names, or patterns that begin with ^).
+  // Joins the group of the configuration, following `topics` (names, or patterns that begin with
+  // ^).
   virtual Status Subscribe(const std::vector<std::string>& topics) = 0;
 
   // Adds partitions to what is read, from explicit offsets (or kOffsetBeginning / kOffsetEnd).
   virtual Status Assign(std::span<const PartitionOffset> partitions) = 0;
   // Takes partitions away; for revoked ones this lets the rebalance go on.
   virtual Status Unassign(std::span<const TopicPartition> partitions) = 0;
-  // Stops and restarts delivery; the prefetched records of a paused partition are thrown away and read
-  // again on Resume.
+  // Stops and restarts delivery; the prefetched records of a paused partition are thrown away and
+  // read again on Resume.
   virtual Status Pause(std::span<const TopicPartition> partitions) = 0;
   virtual Status Resume(std::span<const TopicPartition> partitions) = 0;
 
-  // Waits up to `wait` for something, clears *batch and fills it. A failure ends the stage: kCluster
-  // (unreachable beyond the deadline, unauthorised, topic gone, offset out of range with numbers),
-  // kFenced. Transient faults are retried inside and logged.
+  // Waits up to `wait` for something, clears *batch and fills it. A failure ends the stage:
+  // kCluster (unreachable beyond the deadline, unauthorised, topic gone, offset out of range with
+  // numbers), kFenced. Transient faults are retried inside and logged.
   virtual Status Poll(std::chrono::milliseconds wait, Batch* batch) = 0;
 
-  // Commits positions (offset of the next record to read). Asynchronous: `done` is called from a later
-  // Poll of the same thread. With `wait`, blocks until it is decided, and `done` is not used.
-  virtual void CommitAsync(std::vector<PartitionOffset> offsets, std::function<void(Status)> done) = 0;
+  // Commits positions (offset of the next record to read). Asynchronous: `done` is called from a
+  // later Poll of the same thread. With `wait`, blocks until it is decided, and `done` is not used.
+  virtual void CommitAsync(std::vector<PartitionOffset> offsets,
+                           std::function<void(Status)> done) = 0;
   virtual Status CommitSync(std::vector<PartitionOffset> offsets) = 0;
 
   // The group's committed offsets; kNoOffset where there is none.
-  virtual Result<std::vector<PartitionOffset>> Committed(std::span<const TopicPartition> partitions) = 0;
+  virtual Result<std::vector<PartitionOffset>> Committed(
+      std::span<const TopicPartition> partitions) = 0;
 
   // Leaves the group (a static member stays until its session ends) and closes.
   virtual Status Close() = 0;

@@ -1,7 +1,8 @@
-// Producer: sends records to topics of one cluster and tells, tag by tag, what has been acknowledged.
+// Producer: sends records to topics of one cluster and tells, tag by tag, what has been
+// acknowledged.
 //
-// Belongs to one thread. Tags are the epochs of commits: the offsets of an epoch may be committed when
-// Pending(tag) is 0 and failure() is ok.
+// Belongs to one thread. Tags are the epochs of commits: the offsets of an epoch may be committed
+// when Pending(tag) is 0 and failure() is ok.
 #ifndef KSTREAM_TRANSPORT_PRODUCER_H_
 #define KSTREAM_TRANSPORT_PRODUCER_H_
 
@@ -23,9 +24,9 @@ class Producer {
   virtual Result<Topic*> Open(std::string_view topic) = 0;
 
   // Queues a copy of the record's key, value, headers and timestamp. `partition` -1: by the
-  // partitioner. When the queue is full, waits for room. kData: this record alone is refused (larger
-  // than the topic's max.message.bytes, a timestamp that the topic or the protocol refuses, a
-  // partition that does not exist); nothing else suffers.
+  // partitioner. When the queue is full, waits for room. kData: this record alone is refused
+  // (larger than the topic's max.message.bytes, a timestamp that the topic or the protocol refuses,
+  // a partition that does not exist); nothing else suffers.
   virtual Status Send(Topic* topic, int32_t partition, const Record& record, uint32_t tag) = 0;
 
   // Serves acknowledgements, without waiting when `wait` is 0.

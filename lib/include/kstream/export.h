@@ -2,6 +2,6 @@
 #ifndef KSTREAM_EXPORT_H_
 #define KSTREAM_EXPORT_H_
 
-#define KSTREAM_EXPORT __attribute__((visibility("default")))
+#define KSTREAM_EXPORT [[gnu::visibility("default")]]
 
 #endif  // KSTREAM_EXPORT_H_

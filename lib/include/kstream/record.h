@@ -1,8 +1,9 @@
 // Record: one message of a topic, or one line of a file, as a stage sees it.
 //
-// A Record is a view. Key, value and headers point into memory of whoever delivered it and are valid
-// only during the call that hands it over; copy what must live longer. Null, empty and the text `null`
-// are three different values: a null key or value is std::nullopt, an empty one is an empty view.
+// A Record is a view. Key, value and headers point into memory of whoever delivered it and are
+// valid only during the call that hands it over; copy what must live longer. Null, empty and the
+// text `null` are three different values: a null key or value is std::nullopt, an empty one is an
+// empty view.
 #ifndef KSTREAM_RECORD_H_
 #define KSTREAM_RECORD_H_
 
@@ -31,11 +32,11 @@ struct ValueCache;
 }
 
 struct Record {
-  std::string_view cluster;      // the cluster's name as the user gave it; empty for home and files
-  std::string_view topic;        // topic, or the path of a file ("-" for stdin)
-  int32_t partition = -1;        // -1: none
-  int64_t offset = -1;           // -1: none. In a file: the number of the line, from 0
-  int64_t timestamp = -1;        // ms since the epoch; meaningless with kNone
+  std::string_view cluster;  // the cluster's name as the user gave it; empty for home and files
+  std::string_view topic;    // topic, or the path of a file ("-" for stdin)
+  int32_t partition = -1;    // -1: none
+  int64_t offset = -1;       // -1: none. In a file: the number of the line, from 0
+  int64_t timestamp = -1;    // ms since the epoch; meaningless with kNone
   TimestampType timestamp_type = TimestampType::kNone;
   Bytes key;
   Bytes value;

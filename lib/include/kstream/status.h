@@ -1,7 +1,9 @@
-// Status and Result: how every part of kstream reports failure. No exception crosses the public API.
+// Status and Result: how every part of kstream reports failure. No exception crosses the public
+// API.
 //
-// A status carries a message of one line (what, where, what to do) and a code. The codes are the exit
-// codes of the tools, so a failure keeps its meaning from the place that found it to the shell.
+// A status carries a message of one line (what, where, what to do) and a code. The codes are the
+// exit codes of the tools, so a failure keeps its meaning from the place that found it to the
+// shell.
 #ifndef KSTREAM_STATUS_H_
 #define KSTREAM_STATUS_H_
 
@@ -37,7 +39,9 @@ class [[nodiscard]] KSTREAM_EXPORT Status {
 
   static Status Ok() { return Status(); }
   static Status Usage(std::string message) { return {StatusCode::kUsage, std::move(message)}; }
-  static Status Expression(std::string message) { return {StatusCode::kExpression, std::move(message)}; }
+  static Status Expression(std::string message) {
+    return {StatusCode::kExpression, std::move(message)};
+  }
   static Status Cluster(std::string message) { return {StatusCode::kCluster, std::move(message)}; }
   static Status Data(std::string message) { return {StatusCode::kData, std::move(message)}; }
   static Status Refused(std::string message) { return {StatusCode::kRefused, std::move(message)}; }
@@ -45,7 +49,9 @@ class [[nodiscard]] KSTREAM_EXPORT Status {
   bool ok() const { return rep_ == nullptr; }
   StatusCode code() const { return rep_ ? rep_->code : StatusCode::kOk; }
   // One line without a line end; empty when ok.
-  std::string_view message() const { return rep_ ? std::string_view(rep_->message) : std::string_view(); }
+  std::string_view message() const {
+    return rep_ ? std::string_view(rep_->message) : std::string_view();
+  }
   // The same code, with `where` and ": " before the message. Ok stays ok.
   Status At(std::string_view where) const;
 
@@ -61,8 +67,8 @@ class [[nodiscard]] KSTREAM_EXPORT Status {
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : value_(std::move(value)) {}            // NOLINT(google-explicit-constructor)
-  Result(Status status) : status_(std::move(status)) {}    // NOLINT(google-explicit-constructor)
+  Result(T value) : value_(std::move(value)) {}          // NOLINT(google-explicit-constructor)
+  Result(Status status) : status_(std::move(status)) {}  // NOLINT(google-explicit-constructor)
 
   bool ok() const { return value_.has_value(); }
   const Status& status() const { return status_; }
@@ -80,21 +86,21 @@ class [[nodiscard]] Result {
 }  // namespace kstream
 
 // Returns from the caller when `expression`, a Status, is not ok.
-#define KSTREAM_RETURN_IF_ERROR(expression)                            \
-  do {                                                                 \
-    if (::kstream::Status status_ = (expression); !status_.ok()) {     \
-      return status_;                                                  \
-    }                                                                  \
+#define KSTREAM_RETURN_IF_ERROR(expression)                        \
+  do {                                                             \
+    if (::kstream::Status status_ = (expression); !status_.ok()) { \
+      return status_;                                              \
+    }                                                              \
   } while (0)
 
 #define KSTREAM_CONCAT_INNER_(a, b) a##b
 #define KSTREAM_CONCAT_(a, b) KSTREAM_CONCAT_INNER_(a, b)
 // Declares `declaration` from a Result, or returns its Status from the caller.
-#define KSTREAM_ASSIGN_OR_RETURN(declaration, expression)                       \
-  auto KSTREAM_CONCAT_(result_, __LINE__) = (expression);                       \
-  if (!KSTREAM_CONCAT_(result_, __LINE__).ok()) {                               \
-    return KSTREAM_CONCAT_(result_, __LINE__).status();                         \
-  }                                                                             \
+#define KSTREAM_ASSIGN_OR_RETURN(declaration, expression) \
+  auto KSTREAM_CONCAT_(result_, __LINE__) = (expression); \
+  if (!KSTREAM_CONCAT_(result_, __LINE__).ok()) {         \
+    return KSTREAM_CONCAT_(result_, __LINE__).status();   \
+  }                                                       \
   declaration = *std::move(KSTREAM_CONCAT_(result_, __LINE__))
 
 #endif  // KSTREAM_STATUS_H_

@@ -12,11 +12,13 @@
 namespace kstream::transport::kafka {
 
 struct Options {
-  std::string name;           // Cluster::name()
-  std::string bootstrap;      // host:port,...
-  Properties consumer, producer;  // the user's librdkafka properties for each side; kUsage when unknown
+  std::string name;       // Cluster::name()
+  std::string bootstrap;  // host:port,...
+  Properties consumer,
+      producer;  // the user's librdkafka properties for each side; kUsage when unknown
   std::string partitioner = "murmur2_random";  // librdkafka's name
-  std::chrono::milliseconds deadline{30000};   // how long an unreachable cluster is tried: then kCluster
+  std::chrono::milliseconds deadline{
+      30000};  // how long an unreachable cluster is tried: then kCluster
 };
 
 // Checks the properties; connects lazily.

@@ -1,4 +1,5 @@
 #include "kstream/status.h"
+
 #include <gtest/gtest.h>
 TEST(Status, KeepsItsCodeWhenAPlaceIsAdded) {
   kstream::Status s = kstream::Status::Data("not JSON").At("orders[0]@2");
