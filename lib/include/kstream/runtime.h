@@ -1,0 +1,89 @@
+// Runtime: runs a topology in this process, on files or on Kafka, until its end or until it is
+// stopped.
+#ifndef KSTREAM_RUNTIME_H_
+#define KSTREAM_RUNTIME_H_
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kstream/export.h"
+#include "kstream/location.h"
+#include "kstream/serdes.h"
+#include "kstream/status.h"
+#include "kstream/topology.h"
+
+namespace kstream {
+
+// librdkafka properties in the order given; a later one wins.
+using Properties = std::vector<std::pair<std::string, std::string>>;
+
+// A Kafka cluster. Properties are checked when the runtime is made: kUsage names an unknown one.
+struct ClusterOptions {
+  std::string brokers;  // host:port,...
+  Properties consumer;  // for reading and asking
+  Properties producer;  // for writing
+};
+
+enum class OnError { kFail, kSkip, kDeadLetter };
+
+// Configuration; each member is the flag of the same name.
+struct RuntimeOptions {
+  ClusterOptions home;                             // --brokers, -X, -F
+  std::map<std::string, ClusterOptions> clusters;  // --cluster
+  std::string app;                                 // --app; empty: no group, no commits
+  std::string from = "beginning";                  // --from
+  bool from_given = false;       // whether the user said --from: then it answers lost offsets too
+  bool exit_at_end = false;      // --exit-at-end
+  std::optional<int64_t> limit;  // --limit, output records
+  std::optional<std::chrono::milliseconds> timeout;  // --timeout
+  int partitions = 1;                                // --partitions, of files
+  SerdeNames serdes;                                 // -s
+  int threads = 1;                                   // --threads
+  std::chrono::milliseconds commit_interval{1000};   // --commit-interval
+  std::string instance_id;                           // --instance-id; empty: a dynamic member
+  OnError on_error = OnError::kFail;                 // --on-error
+  std::optional<Location> dead_letter;               // --dead-letter
+  std::optional<int64_t> max_errors;                 // --max-errors
+  std::string partitioner = "murmur2";               // --partitioner
+  std::optional<std::pair<int, int>>
+      create_output;     // --create-output: partitions, replication factor
+  bool dry_run = false;  // --dry-run: everything but writing and committing
+};
+
+// What passed. Sums over all threads; a record is counted where it leaves.
+struct Counts {
+  int64_t read = 0;          // records taken from inputs
+  int64_t written = 0;       // records handed to outputs, dead letters apart
+  int64_t skipped = 0;       // bad records left out by --on-error skip
+  int64_t dead_letters = 0;  // bad records sent to --dead-letter
+};
+
+// One run of one topology. Threads: Stop and counts may be called from any; the rest from one.
+class KSTREAM_EXPORT Runtime {
+ public:
+  // Checks the configuration: kUsage, kCluster or kRefused with one line. Connects to no broker
+  // yet.
+  static Result<std::unique_ptr<Runtime>> Create(Topology topology, RuntimeOptions options);
+  virtual ~Runtime();
+
+  // Runs until the inputs end, a limit is met, Stop is called or something fails; by then
+  // everything done is flushed and, with an app, committed. Ok only if so.
+  virtual Status Run() = 0;
+
+  // Asks for a normal end: finish, commit, close. Only sets a flag: may be called in a signal
+  // handler.
+  virtual void Stop() = 0;
+
+  virtual Counts counts() const = 0;
+};
+
+}  // namespace kstream
+
+#endif  // KSTREAM_RUNTIME_H_
