@@ -92,6 +92,10 @@ struct ValueCache {
   Reader* reader = nullptr;
   Document document;
   bool parsed = false;
+  bool one_line =
+      false;  // the value is known to be valid JSON without line ends: print it as it is
+
+  void Reset() { parsed = one_line = false; }
 };
 
 // --- text helpers, shared by all that read or print JSON ---

@@ -40,6 +40,9 @@ class Serde {
 };
 
 struct Serdes {
+  // kUsage naming the serde that is wrong.
+  static Result<Serdes> Parse(std::string_view key, std::string_view value);
+
   Serde key = Serde(Serde::Kind::kString);
   Serde value;
 };

@@ -46,8 +46,8 @@ struct MapSpec {
 };
 
 // Replaces the value; a null payload passes unmapped. In `tombstone`, `key`, `headers` and `route`,
-// `$out` is the value made.
-KSTREAM_EXPORT ProcessorSupplier Map(MapSpec spec);
+// `$out` is the value made. kUsage when a serde is unknown.
+KSTREAM_EXPORT Result<ProcessorSupplier> Map(MapSpec spec);
 
 }  // namespace kstream
 

@@ -2,8 +2,8 @@
 //
 //   TopologyBuilder builder;
 //   builder.AddSource("orders", {.inputs = {orders}})
-//          .AddProcessor("big", Filter(*Expression::Compile(".amount > 100")), {"orders"})
-//          .AddSink("out", {.output = out}, {"big"});
+//          .AddProcessor("big", *Filter({.keep = *Expression::Compile(".amount > 100")}),
+//          {"orders"}) .AddSink("out", {.output = out}, {"big"});
 //   Result<Topology> topology = builder.Build();
 #ifndef KSTREAM_TOPOLOGY_H_
 #define KSTREAM_TOPOLOGY_H_

@@ -1,0 +1,34 @@
+// Route: the topic and partition that an operator's expressions choose for a record.
+#ifndef KSTREAM_DSL_ROUTE_H_
+#define KSTREAM_DSL_ROUTE_H_
+
+#include <optional>
+
+#include "expr/single_value.h"
+#include "kstream/operators.h"
+
+namespace kstream::dsl {
+
+class Route {
+ public:
+  Route(const RouteSpec& spec, const Serdes& serdes) {
+    if (spec.to) to_.emplace("--to", *spec.to, serdes);
+    if (spec.partition) partition_.emplace("--partition", *spec.partition, serdes);
+  }
+
+  // Sets topic and partition of *record, whose views then live until the next call. Without a
+  // partition expression the sink's partitioner chooses.
+  Status Apply(const expr::Input& input, Record* record) {
+    record->partition = -1;
+    if (to_) KSTREAM_RETURN_IF_ERROR(to_->Topic(input, &record->topic));
+    if (partition_) KSTREAM_RETURN_IF_ERROR(partition_->Partition(input, &record->partition));
+    return Status::Ok();
+  }
+
+ private:
+  std::optional<expr::SingleValue> to_, partition_;
+};
+
+}  // namespace kstream::dsl
+
+#endif  // KSTREAM_DSL_ROUTE_H_
