@@ -41,7 +41,11 @@ class Serde {
 
 struct Serdes {
   // kUsage naming the serde that is wrong.
-  static Result<Serdes> Parse(std::string_view key, std::string_view value);
+  static Result<Serdes> Parse(std::string_view key, std::string_view value) {
+    KSTREAM_ASSIGN_OR_RETURN(Serde key_serde, Serde::Parse(key));
+    KSTREAM_ASSIGN_OR_RETURN(Serde value_serde, Serde::Parse(value));
+    return Serdes{std::move(key_serde), std::move(value_serde)};
+  }
 
   Serde key = Serde(Serde::Kind::kString);
   Serde value;

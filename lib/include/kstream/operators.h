@@ -34,7 +34,7 @@ struct FilterSpec {
 
 // Forwards a record untouched when some output of `keep` is neither false nor null (jq) or its
 // result is truthy (JsonLogic).
-KSTREAM_EXPORT ProcessorSupplier Filter(FilterSpec spec);
+KSTREAM_EXPORT Result<ProcessorSupplier> Filter(FilterSpec spec);
 
 struct MapSpec {
   Expression value;                                         // 0..n outputs make 0..n records
