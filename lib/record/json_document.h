@@ -13,6 +13,7 @@
 #define KSTREAM_RECORD_JSON_DOCUMENT_H_
 
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -34,30 +35,88 @@ inline constexpr Node kNoNode = UINT32_MAX;
 class Document {
  public:
   Node root() const { return root_; }
-  Type type(Node n) const;
+  Type type(Node n) const {
+    switch (base_[token_[n]]) {
+      case '"':
+        return Type::kString;
+      case '{':
+        return Type::kObject;
+      case '[':
+        return Type::kArray;
+      case 't':
+        return Type::kTrue;
+      case 'f':
+        return Type::kFalse;
+      case 'n':
+        return Type::kNull;
+      default:
+        return Type::kNumber;
+    }
+  }
   // The spelling of a value in the text, white space inside included, none around it.
-  std::string_view Raw(Node n) const;
+  std::string_view Raw(Node n) const { return Span(n, After(n) - 1); }
   // Between the quotes of a string, escapes unresolved. Most strings have none.
-  std::string_view StringContent(Node n) const;
+  std::string_view StringContent(Node n) const {
+    const std::string_view quoted = Span(n, n);
+    return quoted.substr(1, quoted.size() - 2);
+  }
   // The token after the value that starts at n.
-  Node After(Node n) const;
+  Node After(Node n) const {
+    const char c = base_[token_[n]];
+    return (c == '{' || c == '[' ? close_[n] : n) + 1;
+  }
   // First name of an object / first element of an array; kNoNode when empty.
-  Node First(Node container) const;
+  Node First(Node container) const {
+    return close_[container] == container + 1 ? kNoNode : container + 1;
+  }
   // Next name / next element, given the *value* that precedes it; kNoNode at the end.
-  Node Next(Node value) const;
+  Node Next(Node value) const {
+    const Node after = After(value);
+    return base_[token_[after]] == ',' ? after + 1 : kNoNode;
+  }
   // The value that belongs to a name.
   Node ValueOf(Node name) const { return name + 2; }
   // The value of `name` (unescaped bytes) in an object; the last one of duplicates; or kNoNode.
-  Node Find(Node object, std::string_view name) const;
+  Node Find(Node object, std::string_view name) const {
+    Node found = kNoNode;
+    for (Node n = First(object); n != kNoNode; n = Next(ValueOf(n))) {
+      if (NameIs(n, name)) found = ValueOf(n);
+    }
+    return found;
+  }
   // Element i of an array, or kNoNode. Linear.
-  Node At(Node array, size_t i) const;
+  Node At(Node array, size_t i) const {
+    Node n = First(array);
+    while (n != kNoNode && i-- > 0) n = Next(n);
+    return n;
+  }
   // Whether any string of the text may contain a backslash.
   bool may_have_escapes() const { return escapes_; }
 
  private:
   friend class Reader;
+  friend void AppendCompact(const Document& document, Node n, std::string* out);
+
+  // From the start of token `first` to the end of token `last`: what lies before the token after
+  // it, less white space.
+  std::string_view Span(Node first, Node last) const {
+    uint32_t end = token_[last + 1];
+    while (IsSpace(base_[end - 1])) --end;
+    return {base_ + token_[first], end - token_[first]};
+  }
+  static bool IsSpace(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
+  // Without escapes the quote that ends the name can only stand where `name` ends: what lies
+  // between it and the colon is white space.
+  bool NameIs(Node n, std::string_view name) const {
+    if (escapes_) return EscapedNameIs(n, name);
+    const char* content = base_ + token_[n] + 1;
+    return token_[n + 1] - token_[n] >= name.size() + 2 && content[name.size()] == '"' &&
+           std::memcmp(content, name.data(), name.size()) == 0;
+  }
+  bool EscapedNameIs(Node n, std::string_view name) const;
+
   const char* base_ = nullptr;       // token positions count from here
-  const uint32_t* token_ = nullptr;  // position of each token; one past the end of the value last
+  const uint32_t* token_ = nullptr;  // position of each token; after the last, of what follows it
   const uint32_t* close_ = nullptr;  // for '{' and '[': the token of its partner
   Node root_ = 0;
   bool escapes_ = false;
@@ -74,7 +133,8 @@ class Reader {
   // Says that the texts to come lie within `region`, separated by line ends, so that one first
   // stage serves them all (three times faster on short lines). Only a hint: an error anywhere in
   // the region makes Parse look at each text alone, so one bad line spoils no other. `region` must
-  // stay readable.
+  // stay readable and unchanged until the next Prepare; an empty one forgets it. Quickest when
+  // texts come in rising order.
   void Prepare(std::string_view region);
 
   // Parses one whole text (white space around it is accepted). On failure the status is kData and
