@@ -6,8 +6,8 @@
 // Absent is absent: topic, partition, offset and timestamp are left out when the record has none.
 //   key      string, or `key_b64` when it is not UTF-8; null: no key
 //   value    the value itself, byte for byte, when it is one line of valid JSON without white space
-//            around it (which a JSON reader could not tell from the envelope's own), and not so deep
-//            that the envelope would be too deep; otherwise
+//            around it (which a JSON reader could not tell from the envelope's own), and not so
+//            deep that the envelope would be too deep; otherwise
 //   payload  the bytes as a string, or `payload_b64` when they are not UTF-8; null: no value
 //   headers  names and values in turn; what is not UTF-8 is {"b64":".."}; left out when there are
 //            none

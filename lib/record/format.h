@@ -7,10 +7,10 @@
 //   \n \r \t \\ \xHH \NNN   a line end, tab, backslash, or any byte (in hex, octal \0NN, decimal)
 //
 // As in kcat, nothing is added (a line end is written \n), an absent key or value is empty, an
-// absent header value is NULL, an absent partition, offset or timestamp is -1, and -s turns a binary
-// key or value into text. A record without a timestamp has an empty %d. Where kcat would cut the
-// pattern short (\0) or print some other byte (\999), this one prints the byte or refuses. Tested by
-// tests/unit/record/format_test.cc.
+// absent header value is NULL, an absent partition, offset or timestamp is -1, and -s turns a
+// binary key or value into text. A record without a timestamp has an empty %d. Where kcat would cut
+// the pattern short (\0) or print some other byte (\999), this one prints the byte or refuses.
+// Tested by tests/unit/record/format_test.cc.
 #ifndef KSTREAM_RECORD_FORMAT_H_
 #define KSTREAM_RECORD_FORMAT_H_
 

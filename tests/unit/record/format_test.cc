@@ -86,12 +86,11 @@ TEST(Format, RefusesWhatItDoesNotKnow) {
 
 TEST(Format, FindsTheEndOfAnExpression) {
   EXPECT_THAT(Make("%{.a}%{ {b: .c} }x").expressions(), testing::ElementsAre(".a", " {b: .c} "));
-  EXPECT_THAT(Make(R"(%{"}"}%{"\"}"}.)").expressions(),
-              testing::ElementsAre(R"("}")", R"("\"}")"));
-  EXPECT_THAT(Make(R"(%{"\({a:"}"}|.a[")"])}"})").expressions(),
-              testing::ElementsAre(R"("\({a:"}"}|.a[")"])}")"));
-  EXPECT_THAT(Make(R"(%{.a|test("\\d{2}")})").expressions(),
-              testing::ElementsAre(R"(.a|test("\\d{2}"))"));
+  EXPECT_THAT(Make(R"(%{"}"}%{"\"}"}.)").expressions(), testing::ElementsAre(R"("}")", R"("\"}")"));
+  EXPECT_THAT(Make(R"~(%{"\({a:"}"}|.a[")"])}"})~").expressions(),
+              testing::ElementsAre(R"~("\({a:"}"}|.a[")"])}")~"));
+  EXPECT_THAT(Make(R"~(%{.a|test("\\d{2}")})~").expressions(),
+              testing::ElementsAre(R"~(.a|test("\\d{2}"))~"));
   EXPECT_THAT(Make(R"(%{{">":[1,{"var":"}"}]}})").expressions(),
               testing::ElementsAre(R"({">":[1,{"var":"}"}]})"));
 }
@@ -99,12 +98,13 @@ TEST(Format, FindsTheEndOfAnExpression) {
 TEST(Format, AsksForExpressionsByNumber) {
   std::string out = "kept ";
   Status s = Make("%{.a}-%k-%{.b}")
-                 .Append(Full(),
-                         [](size_t i, std::string* text) {
-                           *text += "<" + std::to_string(i) + ">";
-                           return Status::Ok();
-                         },
-                         &out);
+                 .Append(
+                     Full(),
+                     [](size_t i, std::string* text) {
+                       *text += "<" + std::to_string(i) + ">";
+                       return Status::Ok();
+                     },
+                     &out);
   EXPECT_TRUE(s.ok());
   EXPECT_EQ(out, "kept <0>-u1-<1>");
 }

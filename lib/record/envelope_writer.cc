@@ -1,0 +1,127 @@
+// The writing half of record/envelope.h.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "record/base64.h"
+#include "record/envelope.h"
+
+namespace kstream {
+namespace {
+
+bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+// How deep the brackets of a valid JSON text nest.
+int Depth(std::string_view json) {
+  int depth = 0;
+  int deepest = 0;
+  bool in_string = false;
+  for (size_t i = 0; i < json.size(); ++i) {
+    char c = json[i];
+    if (in_string) {
+      if (c == '\\') ++i;
+      in_string = c != '"';
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '{' || c == '[') {
+      deepest = std::max(deepest, ++depth);
+    } else if (c == '}' || c == ']') {
+      --depth;
+    }
+  }
+  return deepest;
+}
+
+bool FitsInsideObject(std::string_view json) {
+  auto brackets =
+      std::count(json.begin(), json.end(), '[') + std::count(json.begin(), json.end(), '{');
+  return brackets < json::kMaxDepth || Depth(json) < json::kMaxDepth;
+}
+
+// Whether the bytes can stand in the envelope as they are and be read back unchanged.
+bool IsValue(std::string_view bytes, const json::ValueCache* cache, json::Reader& reader) {
+  if (bytes.empty() || IsSpace(bytes.front()) || IsSpace(bytes.back())) return false;
+  if (bytes.find_first_of("\r\n") != std::string_view::npos) return false;
+  json::Document document;
+  bool valid = (cache != nullptr && (cache->parsed || cache->one_line)) ||
+               reader.Parse(bytes, &document).ok();
+  return valid && FitsInsideObject(bytes);
+}
+
+void AppendBase64String(std::string_view bytes, std::string* out) {
+  out->push_back('"');
+  AppendBase64(bytes, out);
+  out->push_back('"');
+}
+
+// `name` or `name`_b64, whichever can hold the bytes.
+void AppendBytesField(std::string_view name, const Bytes& bytes, std::string* out) {
+  fmt::format_to(std::back_inserter(*out), "\"{}", name);
+  if (!bytes) {
+    *out += "\":null";
+  } else if (json::IsUtf8(*bytes)) {
+    *out += "\":";
+    json::AppendQuoted(*bytes, out);
+  } else {
+    *out += "_b64\":";
+    AppendBase64String(*bytes, out);
+  }
+}
+
+void AppendText(std::string_view bytes, std::string* out) {
+  if (json::IsUtf8(bytes)) {
+    json::AppendQuoted(bytes, out);
+  } else {
+    *out += "{\"b64\":";
+    AppendBase64String(bytes, out);
+    out->push_back('}');
+  }
+}
+
+void AppendHeaders(std::span<const Header> headers, std::string* out) {
+  char separator = '[';
+  for (const Header& header : headers) {
+    out->push_back(separator);
+    separator = ',';
+    AppendText(header.name, out);
+    out->push_back(',');
+    header.value ? AppendText(*header.value, out) : void(*out += "null");
+  }
+  out->push_back(']');
+}
+
+}  // namespace
+
+void AppendEnvelope(const Record& record, json::Reader& reader, std::string* out) {
+  auto append = std::back_inserter(*out);
+  out->push_back('{');
+  if (!record.topic.empty()) {
+    *out += "\"topic\":";
+    AppendText(record.topic, out);
+    out->push_back(',');
+  }
+  if (record.partition != -1) fmt::format_to(append, "\"partition\":{},", record.partition);
+  if (record.offset != -1) fmt::format_to(append, "\"offset\":{},", record.offset);
+  if (record.timestamp_type != TimestampType::kNone) {
+    fmt::format_to(append, "\"tstype\":\"{}\",\"ts\":{},",
+                   record.timestamp_type == TimestampType::kCreateTime ? "create" : "logappend",
+                   record.timestamp);
+  }
+  if (!record.headers.empty()) {
+    *out += "\"headers\":";
+    AppendHeaders(record.headers, out);
+    out->push_back(',');
+  }
+  AppendBytesField("key", record.key, out);
+  out->push_back(',');
+  if (record.value && IsValue(*record.value, record.cache, reader)) {
+    *out += "\"value\":";
+    *out += *record.value;
+  } else {
+    AppendBytesField("payload", record.value, out);
+  }
+  out->push_back('}');
+}
+
+}  // namespace kstream
