@@ -118,6 +118,7 @@ class Walker {
     const char* const base = index.base;
     const uint32_t* const token = index.token;
     const auto at = [&](uint32_t t) { return base[token[t]]; };
+    const char* const end_of_bytes = base + index.size;
     int depth = 0;
     char closer = 0;  // of the innermost container
 
@@ -137,7 +138,8 @@ class Walker {
           continue;
         }
       } else if (c != '"') {
-        if (Flaw flaw = Scalar(base, token[i], token[i + 1]); flaw.what != nullptr) return flaw;
+        if (Flaw flaw = Scalar(base, token[i], token[i + 1], end_of_bytes); flaw.what != nullptr)
+          return flaw;
       }
       ++i;
       while (at(i) == closer) {
@@ -174,9 +176,9 @@ class Walker {
   }
 
   // A number or literal, which ends where its run of bytes ends: at the next token or white space.
-  static Flaw Scalar(const char* base, uint32_t begin, uint32_t next) {
+  static Flaw Scalar(const char* base, uint32_t begin, uint32_t next, const char* end_of_bytes) {
     const char* const from = base + begin;
-    const Scanned scan = ScanScalar(from);
+    const Scanned scan = ScanScalar(from, end_of_bytes);
     const size_t end = static_cast<size_t>(scan.end - base);
     if (scan.flaw == nullptr && (end == next || IsSpace(*scan.end))) return {};
     return {scan.flaw != nullptr ? scan.flaw : "expected ',' or the end of the value", end};
@@ -221,7 +223,7 @@ Flaw Reader::Rep::Check(Index& index, uint32_t first, uint32_t begin, uint32_t e
     if (stop > end) return {Walker::kEndsEarly, end};
     if (c != '"') {
       const std::string run(index.base + start, stop - start);  // its final zero ends any number
-      const Scanned scan = ScanScalar(run.c_str());
+      const Scanned scan = ScanScalar(run.c_str(), run.c_str() + run.size());
       const size_t at = static_cast<size_t>(scan.end - run.c_str());
       if (scan.flaw != nullptr) return {scan.flaw, start + at};
       if (at != run.size()) return {"expected the end of the value", start + at};
