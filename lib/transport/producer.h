@@ -20,7 +20,8 @@ class Producer {
   virtual ~Producer() = default;
 
   // A handle for a topic, looked up once; the producer owns it. kCluster when it does not exist.
-  struct Topic;
+  // Each transport derives its own.
+  struct Topic {};
   virtual Result<Topic*> Open(std::string_view topic) = 0;
 
   // Queues a copy of the record's key, value, headers and timestamp. `partition` -1: by the

@@ -1,0 +1,140 @@
+#include "transport/kafka/admin.h"
+
+#include <fmt/format.h>
+#include <regex.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <thread>
+
+#include "transport/kafka/admin_requests.h"
+#include "transport/kafka/errors.h"
+#include "transport/kafka/raii.h"
+
+namespace kstream::transport::kafka {
+namespace {
+
+constexpr std::array<std::string_view, 4> kBrokersOwn = {
+    "__consumer_offsets", "__transaction_state", "__share_group_state", "__cluster_metadata"};
+
+std::string Where(const TopicPartition& partition) {
+  return fmt::format("{}[{}]", partition.topic, partition.partition);
+}
+
+Status PartitionError(rd_kafka_resp_err_t error, const TopicPartition& partition) {
+  if (IsMissing(error)) return TopicMissing(partition.topic, false);
+  return ClusterError(error, "asking for the offsets of " + Where(partition));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Admin>> KafkaAdmin::New(const Options& options) {
+  KSTREAM_ASSIGN_OR_RETURN(Conf conf, AdminConf(options));
+  KSTREAM_ASSIGN_OR_RETURN(std::unique_ptr<Handle> handle,
+                           Handle::New(RD_KAFKA_CONSUMER, std::move(conf), options, nullptr));
+  return std::unique_ptr<Admin>(new KafkaAdmin(std::move(handle)));
+}
+
+Result<std::map<std::string, int32_t>> KafkaAdmin::Topics(const std::string& name_or_pattern) {
+  if (name_or_pattern.starts_with('^')) return Matching(name_or_pattern);
+  KSTREAM_ASSIGN_OR_RETURN(int32_t partitions, Partitions(name_or_pattern));
+  if (partitions == 0) return TopicMissing(name_or_pattern, false);
+  return std::map<std::string, int32_t>{{name_or_pattern, partitions}};
+}
+
+// How many partitions the topic has; 0 when it does not exist.
+Result<int32_t> KafkaAdmin::Partitions(const std::string& topic) {
+  TopicHandle probe(rd_kafka_topic_new(handle_->get(), topic.c_str(), nullptr));
+  if (probe == nullptr) return Status::Usage(fmt::format("\"{}\" is not a topic name", topic));
+  KSTREAM_ASSIGN_OR_RETURN(Metadata metadata, handle_->Describe(probe.get()));
+  for (int i = 0; i < metadata->topic_cnt; i++) {
+    const rd_kafka_metadata_topic_t& found = metadata->topics[i];
+    if (topic != found.topic || IsMissing(found.err)) continue;
+    if (found.err != RD_KAFKA_RESP_ERR_NO_ERROR && !IsTransient(found.err)) {
+      return ClusterError(found.err, "asking for topic " + topic);
+    }
+    return found.partition_cnt;
+  }
+  return 0;
+}
+
+// POSIX extended regular expressions, as librdkafka takes them in a subscription.
+Result<std::map<std::string, int32_t>> KafkaAdmin::Matching(const std::string& pattern) {
+  regex_t regex;
+  if (const int error = regcomp(&regex, pattern.c_str(), REG_EXTENDED | REG_NOSUB); error != 0) {
+    char text[128];
+    regerror(error, &regex, text, sizeof text);
+    return Status::Usage(fmt::format("pattern {}: {}", pattern, text));
+  }
+  std::unique_ptr<regex_t, Destroy<regfree>> compiled(&regex);
+  KSTREAM_ASSIGN_OR_RETURN(Metadata metadata, handle_->Describe(nullptr));
+  std::map<std::string, int32_t> topics;
+  for (int i = 0; i < metadata->topic_cnt; i++) {
+    const rd_kafka_metadata_topic_t& topic = metadata->topics[i];
+    if (topic.partition_cnt == 0 || std::ranges::count(kBrokersOwn, topic.topic) > 0) continue;
+    if (regexec(&regex, topic.topic, 0, nullptr, 0) == 0) topics[topic.topic] = topic.partition_cnt;
+  }
+  return topics;
+}
+
+Result<std::map<TopicPartition, Admin::Watermarks>> KafkaAdmin::Offsets(
+    std::span<const TopicPartition> partitions) {
+  std::map<TopicPartition, Watermarks> result;
+  const int limit = static_cast<int>(handle_->deadline().count());
+  for (const TopicPartition& partition : partitions) {
+    Watermarks marks;
+    const rd_kafka_resp_err_t error =
+        rd_kafka_query_watermark_offsets(handle_->get(), partition.topic.c_str(),
+                                         partition.partition, &marks.low, &marks.high, limit);
+    KSTREAM_RETURN_IF_ERROR(PartitionError(error, partition));
+    result[partition] = marks;
+  }
+  return result;
+}
+
+Result<std::map<TopicPartition, int64_t>> KafkaAdmin::OffsetsForTime(
+    std::span<const TopicPartition> partitions, int64_t timestamp) {
+  const PartitionList list = ToList(partitions);
+  for (int i = 0; i < list->cnt; i++) list->elems[i].offset = timestamp;
+  const rd_kafka_resp_err_t error = rd_kafka_offsets_for_times(
+      handle_->get(), list.get(), static_cast<int>(handle_->deadline().count()));
+  KSTREAM_RETURN_IF_ERROR(ClusterError(error, "asking for offsets by time"));
+  std::map<TopicPartition, int64_t> result;
+  std::vector<TopicPartition> none;
+  for (const auto& element : Elements(list.get())) {
+    const TopicPartition partition{element.topic, element.partition};
+    KSTREAM_RETURN_IF_ERROR(PartitionError(element.err, partition));
+    if (element.offset >= 0) {
+      result[partition] = element.offset;
+    } else {
+      none.push_back(partition);
+    }
+  }
+  KSTREAM_ASSIGN_OR_RETURN(auto ends, Offsets(none));
+  for (const auto& [partition, marks] : ends) result[partition] = marks.high;
+  return result;
+}
+
+Result<std::map<std::string, std::string>> KafkaAdmin::TopicConfig(const std::string& topic) {
+  return DescribeTopicConfig(handle_.get(), topic);
+}
+
+// The controller answers before all brokers have heard: a topic is created when it is seen.
+Status KafkaAdmin::CreateTopic(const std::string& name, int32_t partitions,
+                               int16_t replication_factor,
+                               const std::map<std::string, std::string>& config) {
+  KSTREAM_RETURN_IF_ERROR(
+      kafka::CreateTopic(handle_.get(), name, partitions, replication_factor, config));
+  const Clock::time_point end = Clock::now() + handle_->deadline();
+  for (;;) {
+    KSTREAM_ASSIGN_OR_RETURN(int32_t seen, Partitions(name));
+    if (seen > 0) return Status::Ok();
+    if (Clock::now() >= end) {
+      return Status::Cluster(fmt::format("topic {} was created but does not appear", name));
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+}
+
+}  // namespace kstream::transport::kafka

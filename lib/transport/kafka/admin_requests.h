@@ -1,0 +1,25 @@
+// Requests of librdkafka's admin API, which answer through an event queue, as plain calls. Any
+// handle can send them.
+#ifndef KSTREAM_TRANSPORT_KAFKA_ADMIN_REQUESTS_H_
+#define KSTREAM_TRANSPORT_KAFKA_ADMIN_REQUESTS_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "kstream/status.h"
+#include "transport/kafka/handle.h"
+
+namespace kstream::transport::kafka {
+
+// The topic's configuration, defaults included. kCluster with what to do when it cannot be told.
+Result<std::map<std::string, std::string>> DescribeTopicConfig(Handle* handle,
+                                                               const std::string& topic);
+
+// Ok when the topic exists already.
+Status CreateTopic(Handle* handle, const std::string& name, int32_t partitions,
+                   int16_t replication_factor, const std::map<std::string, std::string>& config);
+
+}  // namespace kstream::transport::kafka
+
+#endif  // KSTREAM_TRANSPORT_KAFKA_ADMIN_REQUESTS_H_

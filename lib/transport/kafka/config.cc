@@ -1,0 +1,160 @@
+#include "transport/kafka/config.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <random>
+#include <string>
+
+#include "base/log.h"
+
+namespace kstream::transport::kafka {
+namespace {
+
+Status Set(rd_kafka_conf_t* conf, const std::string& name, const std::string& value) {
+  char error[512];
+  switch (rd_kafka_conf_set(conf, name.c_str(), value.c_str(), error, sizeof error)) {
+    case RD_KAFKA_CONF_OK:
+      return Status::Ok();
+    case RD_KAFKA_CONF_UNKNOWN:
+      return Status::Usage(fmt::format("unknown property {}: librdkafka {} has none of that name",
+                                       name, rd_kafka_version_str()));
+    default:
+      return Status::Usage(fmt::format("property {}={}: {}", name, value, error));
+  }
+}
+
+Status SetAll(rd_kafka_conf_t* conf, const Properties& properties) {
+  for (const auto& [name, value] : properties) {
+    KSTREAM_RETURN_IF_ERROR(Set(conf, name, value));
+  }
+  return Status::Ok();
+}
+
+// Both sides: a broker that comes back is found soon, and idle connections that it closes are no
+// news.
+const Properties& CommonDefaults() {
+  static const Properties defaults = {
+      {"client.id", "kstream"},
+      {"reconnect.backoff.ms", "50"},
+      {"reconnect.backoff.max.ms", "2000"},
+      {"socket.nagle.disable", "true"},
+      {"log.connection.close", "false"},
+      {"allow.auto.create.topics", "false"},
+  };
+  return defaults;
+}
+
+Result<Conf> Build(const Options& options, const Properties& defaults, const Properties& user,
+                   const Properties& forced) {
+  Conf conf(rd_kafka_conf_new());
+  KSTREAM_RETURN_IF_ERROR(SetAll(conf.get(), CommonDefaults()));
+  KSTREAM_RETURN_IF_ERROR(SetAll(conf.get(), defaults));
+  KSTREAM_RETURN_IF_ERROR(SetAll(conf.get(), user));
+  if (!options.bootstrap.empty()) {
+    KSTREAM_RETURN_IF_ERROR(Set(conf.get(), "bootstrap.servers", options.bootstrap));
+  }
+  for (const auto& [name, value] : forced) {
+    std::string before = Get(conf.get(), name.c_str());
+    KSTREAM_RETURN_IF_ERROR(Set(conf.get(), name, value));
+    if (Sets(user, name) && before != Get(conf.get(), name.c_str())) {
+      Log(LogLevel::kWarning,
+          fmt::format("property {}={} is ignored: kstream decides it", name, before));
+    }
+  }
+  return conf;
+}
+
+// A group that nobody else has, for a consumer that belongs to none: librdkafka wants a name.
+std::string NoGroup() {
+  std::random_device random;
+  return fmt::format("kstream-none-{:08x}{:08x}", random(), random());
+}
+
+int64_t Number(const rd_kafka_conf_t* conf, const char* name) {
+  std::string text = Get(conf, name);
+  int64_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+}  // namespace
+
+bool Sets(const Properties& properties, std::string_view name) {
+  return std::any_of(properties.begin(), properties.end(),
+                     [&](const auto& property) { return property.first == name; });
+}
+
+std::string Get(const rd_kafka_conf_t* conf, const char* name) {
+  size_t size = 0;
+  if (rd_kafka_conf_get(conf, name, nullptr, &size) != RD_KAFKA_CONF_OK || size == 0) return "";
+  std::string value(size, '\0');
+  if (rd_kafka_conf_get(conf, name, value.data(), &size) != RD_KAFKA_CONF_OK) return "";
+  value.resize(size - 1);  // without the final NUL
+  return value;
+}
+
+Result<Conf> ConsumerConf(const Options& options, const ConsumerOptions& consumer) {
+  // A full local queue stops fetching for a whole second (before librdkafka 2.2), so the count must
+  // not be what fills it, and the bytes must hold a second's worth.
+  const int queue = std::max(65536 / std::max(consumer.threads, 1), 4096);
+  const Properties defaults = {
+      {"fetch.wait.max.ms", "10"},
+      {"fetch.message.max.bytes", "4194304"},
+      {"queued.min.messages", "10000000"},
+      {"queued.max.messages.kbytes", std::to_string(queue)},
+      {"isolation.level", "read_committed"},
+      {"session.timeout.ms", "45000"},
+      {"topic.metadata.refresh.interval.ms", "60000"},
+  };
+  Properties forced = {
+      {"group.id", consumer.group.empty() ? NoGroup() : consumer.group},
+      {"enable.auto.commit", "false"},
+      {"enable.auto.offset.store", "false"},
+      {"enable.partition.eof", "true"},
+      {"auto.offset.reset", "error"},
+      {"partition.assignment.strategy", "cooperative-sticky"},
+  };
+  if (!consumer.instance_id.empty()) {
+    forced.emplace_back("group.instance.id", consumer.instance_id);
+  }
+  return Build(options, defaults, options.consumer, forced);
+}
+
+Result<Conf> AdminConf(const Options& options) {
+  return Build(options, {}, options.consumer, {{"isolation.level", "read_uncommitted"}});
+}
+
+Result<Conf> ProducerConf(const Options& options, int64_t batch_bytes) {
+  // A record that outlives the session of the consumer that caused it could be appended after the
+  // partition's next owner has begun: so it times out before.
+  KSTREAM_ASSIGN_OR_RETURN(Conf consumer, ConsumerConf(options, {}));
+  const int64_t timeout =
+      std::min<int64_t>(30000, Number(consumer.get(), "session.timeout.ms") * 2 / 3);
+  Properties defaults = {
+      {"enable.idempotence", "true"},
+      {"partitioner", options.partitioner},
+      {"linger.ms", "20"},
+      {"batch.num.messages", "100000"},
+      {"queue.buffering.max.messages", "1000000"},
+      {"queue.buffering.max.kbytes", "131072"},
+      {"message.timeout.ms", std::to_string(timeout)},
+  };
+  if (!Sets(options.producer, "batch.size")) {
+    defaults.emplace_back("batch.size", std::to_string(kBatchBytes));
+  }
+  // What a topic takes is checked against the topic's own limit, record by record.
+  KSTREAM_ASSIGN_OR_RETURN(
+      Conf conf, Build(options, defaults, options.producer, {{"message.max.bytes", "1000000000"}}));
+  if (Number(conf.get(), "batch.size") > batch_bytes) {
+    KSTREAM_RETURN_IF_ERROR(Set(conf.get(), "batch.size", std::to_string(batch_bytes)));
+  }
+  // Nothing is written after a record that failed: see producer_client.cc.
+  if (Get(conf.get(), "enable.idempotence") == "true") {
+    KSTREAM_RETURN_IF_ERROR(Set(conf.get(), "enable.gapless.guarantee", "true"));
+  }
+  return conf;
+}
+
+}  // namespace kstream::transport::kafka

@@ -1,0 +1,138 @@
+#include "transport/kafka/consumer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "transport/kafka/errors.h"
+
+namespace kstream::transport::kafka {
+
+Result<std::unique_ptr<Consumer>> KafkaConsumer::New(const Options& options,
+                                                     const ConsumerOptions& consumer) {
+  KSTREAM_ASSIGN_OR_RETURN(Conf conf, ConsumerConf(options, consumer));
+  rd_kafka_conf_set_rebalance_cb(conf.get(), OnRebalance);
+  std::unique_ptr<KafkaConsumer> self(new KafkaConsumer(!consumer.group.empty()));
+  KSTREAM_ASSIGN_OR_RETURN(self->core_->handle,
+                           Handle::New(RD_KAFKA_CONSUMER, std::move(conf), options, self.get()));
+  self->core_->cluster = options.name;
+  rd_kafka_poll_set_consumer(self->client());
+  self->queue_.reset(rd_kafka_queue_get_consumer(self->client()));
+  self->commits_.emplace(self->core_->handle.get(), self->queue_.get());
+  return std::unique_ptr<Consumer>(std::move(self));
+}
+
+KafkaConsumer::~KafkaConsumer() { static_cast<void>(Close()); }
+
+Status KafkaConsumer::Close() {
+  if (closing_ || core_->handle == nullptr) return Status::Ok();
+  closing_ = true;
+  owed_.clear();
+  for (const auto& [partition, position] : positions_) leaving_.push_back(partition);
+  positions_.clear();
+  Status status = AnswerRevoke();
+  // Serves callbacks until the group knows. A consumer without a group has nobody to tell.
+  if (grouped_) {
+    const rd_kafka_resp_err_t error = rd_kafka_consumer_close(client());
+    if (status.ok()) status = ClusterError(error, "leaving the group");
+  }
+  queue_.reset();
+  return status;
+}
+
+Status KafkaConsumer::Subscribe(const std::vector<std::string>& topics) {
+  PartitionList list = NewPartitionList(topics.size());
+  for (const std::string& topic : topics) Add(list, {topic, RD_KAFKA_PARTITION_UA});
+  return ClusterError(rd_kafka_subscribe(client(), list.get()), "joining the group");
+}
+
+Status KafkaConsumer::Assign(std::span<const PartitionOffset> partitions) {
+  PartitionList add = NewPartitionList(partitions.size()), seek = NewPartitionList();
+  for (const auto& [partition, offset, metadata] : partitions) {
+    Position position;
+    position.partition = partition;
+    position.topic = *core_->topics.insert(partition.topic).first;
+    position.asked = offset;
+    position.next = std::max<int64_t>(offset, 0);
+    positions_.insert_or_assign(partition, position);
+    // librdkafka still reads one that waits to leave with others.
+    auto leaving = std::find(leaving_.begin(), leaving_.end(), partition);
+    Add(leaving == leaving_.end() ? add : seek, partition, offset);
+    if (leaving != leaving_.end()) leaving_.erase(leaving);
+  }
+  if (seek->cnt > 0) {
+    const int limit = static_cast<int>(core_->handle->deadline().count());
+    KSTREAM_RETURN_IF_ERROR(
+        ClusterError(rd_kafka_seek_partitions(client(), seek.get(), limit), "seeking"));
+  }
+  if (add->cnt == 0) return Status::Ok();
+  return ClusterError(rd_kafka_incremental_assign(client(), add.get()), "assigning partitions");
+}
+
+Status KafkaConsumer::Unassign(std::span<const TopicPartition> partitions) {
+  for (const TopicPartition& partition : partitions) {
+    owed_.erase(partition);
+    if (positions_.erase(partition) > 0) leaving_.push_back(partition);
+  }
+  return owed_.empty() ? AnswerRevoke() : Status::Ok();
+}
+
+// Takes what leaves away from librdkafka, which is also the answer that a waiting group takes.
+Status KafkaConsumer::AnswerRevoke() {
+  PartitionList list = ToList(leaving_);
+  leaving_.clear();
+  return ClusterError(rd_kafka_incremental_unassign(client(), list.get()),
+                      "unassigning partitions");
+}
+
+Status KafkaConsumer::Pause(std::span<const TopicPartition> partitions) {
+  return ClusterError(rd_kafka_pause_partitions(client(), ToList(partitions).get()), "pausing");
+}
+
+Status KafkaConsumer::Resume(std::span<const TopicPartition> partitions) {
+  return ClusterError(rd_kafka_resume_partitions(client(), ToList(partitions).get()), "resuming");
+}
+
+void KafkaConsumer::CommitAsync(std::vector<PartitionOffset> offsets,
+                                std::function<void(Status)> done) {
+  commits_->Start(std::move(offsets), std::move(done));
+}
+
+Status KafkaConsumer::CommitSync(std::vector<PartitionOffset> offsets) {
+  return commits_->Wait(offsets);
+}
+
+Result<std::vector<PartitionOffset>> KafkaConsumer::Committed(
+    std::span<const TopicPartition> partitions) {
+  std::vector<PartitionOffset> result;
+  if (!grouped_) {
+    for (const TopicPartition& partition : partitions) result.push_back({partition, kNoOffset, ""});
+    return result;
+  }
+  const Clock::time_point end = Clock::now() + core_->handle->deadline();
+  const PartitionList list = ToList(partitions);
+  for (;;) {
+    rd_kafka_resp_err_t error = rd_kafka_committed(client(), list.get(), 1000);
+    for (const auto& element : Elements(list.get())) {
+      if (error == RD_KAFKA_RESP_ERR_NO_ERROR) error = element.err;
+    }
+    if (error == RD_KAFKA_RESP_ERR_NO_ERROR) break;
+    if (!IsTransient(error) || Clock::now() >= end) {
+      return ClusterError(error, "asking for committed offsets");
+    }
+  }
+  core_->handle->Heard();
+  for (const auto& element : Elements(list.get())) {
+    PartitionOffset& offset = result.emplace_back();
+    offset.partition = {element.topic, element.partition};
+    if (element.offset >= 0) {
+      offset.offset = element.offset;
+      offset.metadata.assign(static_cast<const char*>(element.metadata), element.metadata_size);
+      committed_[offset.partition] = element.offset;
+    }
+  }
+  return result;
+}
+
+}  // namespace kstream::transport::kafka

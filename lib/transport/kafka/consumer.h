@@ -1,0 +1,98 @@
+// KafkaConsumer: batches of records from librdkafka's consumer queue, and the group's wishes noted
+// for the loop to answer.
+//
+// Batches are taken with rd_kafka_consume_batch_queue, which costs a fraction of polling one by one
+// and asks in return that assign, pause and resume happen only between two batches, on this thread
+// and never in a callback. So a rebalance callback does the least: what is assigned is answered
+// with an empty incremental assign and noted, what is revoked is noted, and Assign and Unassign do
+// the rest when the loop is ready; the group waits meanwhile and the membership stays alive. Only
+// what is lost, or revoked while closing, goes at once.
+//
+// A record that lies before the position expected of its partition is one that was under way when
+// the partition was put back; it is dropped.
+//
+// Tested by tests/unit/transport/kafka/consumer_test.cc and group_test.cc.
+#ifndef KSTREAM_TRANSPORT_KAFKA_CONSUMER_H_
+#define KSTREAM_TRANSPORT_KAFKA_CONSUMER_H_
+
+#include <librdkafka/rdkafka.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "transport/consumer.h"
+#include "transport/kafka/consumer_batch.h"
+#include "transport/kafka/consumer_commits.h"
+#include "transport/kafka/raii.h"
+
+namespace kstream::transport::kafka {
+
+class KafkaConsumer : public Consumer {
+ public:
+  static Result<std::unique_ptr<Consumer>> New(const Options& options,
+                                               const ConsumerOptions& consumer);
+  ~KafkaConsumer() override;
+
+  std::unique_ptr<Batch> NewBatch() override { return std::make_unique<KafkaBatch>(core_); }
+  Status Subscribe(const std::vector<std::string>& topics) override;
+  Status Assign(std::span<const PartitionOffset> partitions) override;
+  // While the group waits for several revoked partitions it is answered when the last of them is
+  // given here; until then the earlier ones deliver nothing.
+  Status Unassign(std::span<const TopicPartition> partitions) override;
+  Status Pause(std::span<const TopicPartition> partitions) override;
+  Status Resume(std::span<const TopicPartition> partitions) override;
+  Status Poll(std::chrono::milliseconds wait, Batch* batch) override;
+  void CommitAsync(std::vector<PartitionOffset> offsets, std::function<void(Status)> done) override;
+  Status CommitSync(std::vector<PartitionOffset> offsets) override;
+  Result<std::vector<PartitionOffset>> Committed(
+      std::span<const TopicPartition> partitions) override;
+  Status Close() override;
+
+ private:
+  // What is read, and from where.
+  struct Position {
+    TopicPartition partition;
+    std::string_view topic;        // its name, in the core
+    int64_t asked = kNoOffset;     // where reading began
+    int64_t next = -1;             // records before it are stale
+    std::optional<int64_t> ended;  // in the batch being filled: the end follows its last record
+  };
+
+  explicit KafkaConsumer(bool grouped) : grouped_(grouped) {}
+  rd_kafka_t* client() const { return core_->handle->get(); }
+
+  static void OnRebalance(rd_kafka_t* client, rd_kafka_resp_err_t event,
+                          rd_kafka_topic_partition_list_t* partitions, void* opaque);
+  void OnRevoked(const rd_kafka_topic_partition_list_t* partitions, bool at_once);
+  Status AnswerRevoke();
+
+  // The position that a message belongs to; null when its partition is not read any more.
+  Position* Find(const rd_kafka_message_t& message);
+  Status Fill(KafkaBatch* batch);
+  Status OnEvent(const rd_kafka_message_t& message, std::vector<Position*>* ended);
+  Status OffsetLost(const Position& position, int64_t offset);
+
+  const bool grouped_;
+  std::shared_ptr<ConsumerCore> core_ = std::make_shared<ConsumerCore>();
+  Queue queue_;
+  std::optional<Commits> commits_;
+  bool closing_ = false;
+
+  std::map<TopicPartition, Position> positions_;
+  std::map<TopicPartition, int64_t> committed_;  // as Committed() told, for messages
+
+  // Noted by the callback, handed out by the Poll that serves it.
+  std::vector<TopicPartition> assigned_, revoked_, lost_;
+  std::set<TopicPartition> owed_;        // revoked: the group waits for Unassign
+  std::vector<TopicPartition> leaving_;  // unassigned while others are owed
+};
+
+}  // namespace kstream::transport::kafka
+
+#endif  // KSTREAM_TRANSPORT_KAFKA_CONSUMER_H_

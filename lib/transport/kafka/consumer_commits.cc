@@ -1,0 +1,97 @@
+#include "transport/kafka/consumer_commits.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+#include <utility>
+
+#include "transport/kafka/errors.h"
+#include "transport/kafka/raii.h"
+
+namespace kstream::transport::kafka {
+namespace {
+
+constexpr std::chrono::milliseconds kPause{50};
+
+bool WorthAnotherTry(rd_kafka_resp_err_t error) {
+  return IsTransient(error) || error == RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION;
+}
+
+PartitionList ToCommit(const std::vector<PartitionOffset>& offsets) {
+  PartitionList list = NewPartitionList(offsets.size());
+  for (const PartitionOffset& offset : offsets) {
+    auto* element = Add(list, offset.partition, offset.offset);
+    if (offset.metadata.empty()) continue;
+    element->metadata = std::malloc(offset.metadata.size());  // the list frees it
+    element->metadata_size = offset.metadata.size();
+    std::memcpy(element->metadata, offset.metadata.data(), offset.metadata.size());
+  }
+  return list;
+}
+
+Status Outcome(rd_kafka_resp_err_t error) {
+  if (error == RD_KAFKA_RESP_ERR__NO_OFFSET) return Status::Ok();  // nothing to commit
+  return ClusterError(error, "committing offsets");
+}
+
+}  // namespace
+
+void Commits::Start(std::vector<PartitionOffset> offsets, std::function<void(Status)> done) {
+  Commit& commit = commits_.emplace_back();
+  commit.commits = this;
+  commit.offsets = std::move(offsets);
+  commit.done = std::move(done);
+  commit.end = Clock::now() + handle_->deadline();
+  Send(&commit);
+}
+
+void Commits::Send(Commit* commit) {
+  commit->under_way = true;
+  const rd_kafka_resp_err_t error = rd_kafka_commit_queue(
+      handle_->get(), ToCommit(commit->offsets).get(), queue_, OnCommit, commit);
+  if (error != RD_KAFKA_RESP_ERR_NO_ERROR) {
+    commit->under_way = false;
+    commit->error = error;
+  }
+}
+
+void Commits::OnCommit(rd_kafka_t*, rd_kafka_resp_err_t error, rd_kafka_topic_partition_list_t*,
+                       void* opaque) {
+  auto* commit = static_cast<Commit*>(opaque);
+  commit->under_way = false;
+  commit->error = error;
+  commit->again = Clock::now() + kPause;
+}
+
+void Commits::Lost() {
+  for (Commit& commit : commits_) commit.lost = true;
+}
+
+void Commits::Serve() {
+  if (commits_.empty()) return;
+  const Clock::time_point now = Clock::now();
+  std::list<Commit> decided;
+  for (auto it = commits_.begin(); it != commits_.end();) {
+    auto commit = it++;
+    if (commit->under_way) continue;
+    if (!WorthAnotherTry(commit->error) || commit->lost || now >= commit->end) {
+      decided.splice(decided.end(), commits_, commit);
+    } else if (now >= commit->again) {
+      Send(&*commit);
+    }
+  }
+  for (Commit& commit : decided) commit.done(Outcome(commit.error));
+}
+
+Status Commits::Wait(const std::vector<PartitionOffset>& offsets) {
+  const Clock::time_point end = Clock::now() + handle_->deadline();
+  const PartitionList list = ToCommit(offsets);
+  for (;;) {
+    const rd_kafka_resp_err_t error = rd_kafka_commit(handle_->get(), list.get(), 0);
+    if (!WorthAnotherTry(error) || Clock::now() >= end) return Outcome(error);
+    std::this_thread::sleep_for(kPause);
+  }
+}
+
+}  // namespace kstream::transport::kafka

@@ -1,0 +1,59 @@
+// Commits: the offset commits of one consumer that are under way.
+//
+// A group's generation moves in the background when a member joins, and coordinators move, so a
+// refused commit is normal: it is sent again until the deadline. Not so once partitions were lost:
+// they may have a new owner, and every commit then under way ends with kFenced.
+#ifndef KSTREAM_TRANSPORT_KAFKA_CONSUMER_COMMITS_H_
+#define KSTREAM_TRANSPORT_KAFKA_CONSUMER_COMMITS_H_
+
+#include <librdkafka/rdkafka.h>
+
+#include <functional>
+#include <list>
+#include <vector>
+
+#include "kstream/status.h"
+#include "transport/kafka/handle.h"
+#include "transport/types.h"
+
+namespace kstream::transport::kafka {
+
+class Commits {
+ public:
+  Commits(Handle* handle, rd_kafka_queue_t* queue) : handle_(handle), queue_(queue) {}
+  Commits(const Commits&) = delete;
+  Commits& operator=(const Commits&) = delete;
+
+  // `done` is called from Serve().
+  void Start(std::vector<PartitionOffset> offsets, std::function<void(Status)> done);
+  Status Wait(const std::vector<PartitionOffset>& offsets);
+
+  // Partitions were taken away.
+  void Lost();
+  // Sends again what was refused for a while, and reports what is decided.
+  void Serve();
+
+ private:
+  struct Commit {
+    Commits* commits;
+    std::vector<PartitionOffset> offsets;
+    std::function<void(Status)> done;
+    Clock::time_point end;    // no further try after it
+    Clock::time_point again;  // when refused: the next try
+    bool under_way = false;
+    bool lost = false;
+    rd_kafka_resp_err_t error = RD_KAFKA_RESP_ERR_NO_ERROR;
+  };
+
+  static void OnCommit(rd_kafka_t* client, rd_kafka_resp_err_t error,
+                       rd_kafka_topic_partition_list_t* offsets, void* commit);
+  void Send(Commit* commit);
+
+  Handle* const handle_;
+  rd_kafka_queue_t* const queue_;
+  std::list<Commit> commits_;  // their addresses are with librdkafka
+};
+
+}  // namespace kstream::transport::kafka
+
+#endif  // KSTREAM_TRANSPORT_KAFKA_CONSUMER_COMMITS_H_

@@ -1,0 +1,189 @@
+// KafkaConsumer's Poll: from librdkafka's messages and callbacks to a batch.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "base/log.h"
+#include "transport/kafka/consumer.h"
+#include "transport/kafka/errors.h"
+
+namespace kstream::transport::kafka {
+namespace {
+
+// Enough to make the cost of a call vanish; few enough that records and messages stay in the cache
+// between the pass that fills them and the stage that reads them.
+constexpr size_t kBatchRecords = 2000;
+
+std::string Where(const TopicPartition& partition) {
+  return fmt::format("{}[{}]", partition.topic, partition.partition);
+}
+
+void Remove(const TopicPartition& partition, std::vector<TopicPartition>* from) {
+  from->erase(std::remove(from->begin(), from->end(), partition), from->end());
+}
+
+}  // namespace
+
+void KafkaConsumer::OnRebalance(rd_kafka_t* client, rd_kafka_resp_err_t event,
+                                rd_kafka_topic_partition_list_t* partitions, void* opaque) {
+  auto* self = Handle::Owner<KafkaConsumer>(opaque);
+  if (event == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) {
+    for (const auto& element : Elements(partitions)) {
+      self->assigned_.push_back({element.topic, element.partition});
+    }
+    const Status status = ClusterError(
+        rd_kafka_incremental_assign(client, NewPartitionList().get()), "joining the group");
+    if (!status.ok()) Log(LogLevel::kWarning, status.message());
+  } else if (event == RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS) {
+    self->OnRevoked(partitions, self->closing_ || rd_kafka_assignment_lost(client));
+  } else {
+    Log(LogLevel::kWarning, fmt::format("rebalance failed: {}", rd_kafka_err2str(event)));
+    rd_kafka_assign(client, nullptr);
+  }
+  if (!self->closing_) rd_kafka_queue_yield(self->queue_.get());  // the loop should hear of it now
+}
+
+void KafkaConsumer::OnRevoked(const rd_kafka_topic_partition_list_t* partitions, bool at_once) {
+  for (const auto& element : Elements(partitions)) {
+    const TopicPartition partition{element.topic, element.partition};
+    const bool known = std::find(assigned_.begin(), assigned_.end(), partition) == assigned_.end();
+    Remove(partition, &assigned_);
+    Remove(partition, &revoked_);
+    if (!at_once) {
+      if (!known) continue;  // never handed out: nothing to ask for
+      revoked_.push_back(partition);
+      owed_.insert(partition);
+      continue;
+    }
+    owed_.erase(partition);
+    if (known) lost_.push_back(partition);
+    if (positions_.erase(partition) > 0) leaving_.push_back(partition);
+  }
+  if (at_once) commits_->Lost();
+  if (!owed_.empty()) return;
+  const Status status = AnswerRevoke();
+  if (!status.ok()) Log(LogLevel::kWarning, status.message());
+}
+
+Status KafkaConsumer::Poll(std::chrono::milliseconds wait, Batch* out) {
+  auto* batch = static_cast<KafkaBatch*>(out);
+  batch->Clear();
+  // What is there goes first and costs one call. Only an empty queue is waited on, for one message,
+  // and what came with it is taken too.
+  if (!batch->Take(queue_.get(), std::chrono::milliseconds(0), kBatchRecords) &&
+      assigned_.empty() && revoked_.empty() && lost_.empty() && wait.count() > 0 &&
+      batch->Take(queue_.get(), wait, 1)) {
+    batch->Take(queue_.get(), std::chrono::milliseconds(0), kBatchRecords);
+  }
+  Status status = Fill(batch);
+  batch->assigned = std::exchange(assigned_, {});
+  batch->revoked = std::exchange(revoked_, {});
+  batch->lost = std::exchange(lost_, {});
+  commits_->Serve();
+  if (!status.ok()) return status;
+  if (!batch->messages().empty()) core_->handle->Heard();
+  return core_->handle->Check();
+}
+
+KafkaConsumer::Position* KafkaConsumer::Find(const rd_kafka_message_t& message) {
+  if (message.rkt == nullptr) return nullptr;
+  auto found = positions_.find({rd_kafka_topic_name(message.rkt), message.partition});
+  return found == positions_.end() ? nullptr : &found->second;
+}
+
+Status KafkaConsumer::Fill(KafkaBatch* batch) {
+  std::vector<Position*> ended;
+  // Messages come in runs of one partition, so the last one's position serves nearly all.
+  Position* position = nullptr;
+  const rd_kafka_topic_t* topic = nullptr;
+  int32_t partition = -1;
+  for (const rd_kafka_message_t* message : batch->messages()) {
+    if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
+      KSTREAM_RETURN_IF_ERROR(OnEvent(*message, &ended));
+      topic = nullptr;
+      continue;
+    }
+    if (message->rkt != topic || message->partition != partition) {
+      topic = message->rkt;
+      partition = message->partition;
+      position = Find(*message);
+      if (position != nullptr) position->ended.reset();
+    }
+    if (position == nullptr || message->offset < position->next) continue;
+    position->next = message->offset + 1;
+    batch->Add(*message, position->topic);
+  }
+  batch->Finish();
+  for (Position* end : ended) {
+    if (!end->ended) continue;  // more records came behind it, or it is listed already
+    batch->ends.push_back({end->partition, *std::exchange(end->ended, std::nullopt), ""});
+  }
+  return Status::Ok();
+}
+
+Status KafkaConsumer::OnEvent(const rd_kafka_message_t& message, std::vector<Position*>* ended) {
+  Position* position = Find(message);
+  if (message.err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
+    if (position == nullptr || message.offset < position->next) return Status::Ok();
+    position->next = message.offset;
+    position->ended = message.offset;
+    ended->push_back(position);
+    return Status::Ok();
+  }
+  const char* topic = message.rkt == nullptr ? "" : rd_kafka_topic_name(message.rkt);
+  switch (message.err) {
+    case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET:
+    case RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE:
+      return position == nullptr ? Status::Ok() : OffsetLost(*position, message.offset);
+    case RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED:
+      if (!grouped_) return Status::Ok();
+      return ClusterError(message.err, "reading");
+    case RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID:
+    case RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION:
+      return Status::Ok();  // of a commit, which is told its outcome by itself
+    case RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION:
+      if (position == nullptr) return Status::Ok();
+      return Status::Cluster(
+          fmt::format("{} does not exist: the topic was deleted, or has fewer "
+                      "partitions: check its name and -b",
+                      Where(position->partition)));
+    default:
+      break;
+  }
+  if (IsMissing(message.err)) return TopicMissing(topic, false);
+  if (IsTransient(message.err)) {
+    Log(LogLevel::kDebug, rd_kafka_message_errstr(&message));
+    return Status::Ok();
+  }
+  const std::string what =
+      *topic == '\0' ? "reading" : fmt::format("reading {}", Where({topic, message.partition}));
+  return ClusterError(message.err, what);
+}
+
+// The log does not hold the offset asked for: told with the numbers, since what to do depends on
+// them.
+Status KafkaConsumer::OffsetLost(const Position& position, int64_t offset) {
+  if (offset < 0) offset = position.asked;
+  const TopicPartition& partition = position.partition;
+  int64_t low = 0, high = 0;
+  const rd_kafka_resp_err_t error =
+      rd_kafka_query_watermark_offsets(client(), partition.topic.c_str(), partition.partition, &low,
+                                       &high, static_cast<int>(core_->handle->deadline().count()));
+  KSTREAM_RETURN_IF_ERROR(ClusterError(error, "reading " + Where(partition)));
+  auto committed = committed_.find(partition);
+  const char* which =
+      committed != committed_.end() && committed->second == offset ? "committed" : "asked for";
+  if (offset < low) {
+    return Status::Cluster(
+        fmt::format("{}: {} {}, log starts at {}, {} records gone: say with --from where to go on",
+                    Where(partition), which, offset, low, low - offset));
+  }
+  return Status::Cluster(fmt::format(
+      "{}: {} {}, log ends at {}: the topic was made again or lost records; say with --from where "
+      "to go on",
+      Where(partition), which, offset, high));
+}
+
+}  // namespace kstream::transport::kafka

@@ -1,0 +1,121 @@
+#include "transport/kafka/handle.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "base/log.h"
+#include "transport/kafka/errors.h"
+
+namespace kstream::transport::kafka {
+namespace {
+
+// A question is asked in turns of this length, so that a refused log-in ends it early.
+constexpr int kTurnMs = 500;
+
+}  // namespace
+
+Handle::Handle(const Options& options, void* owner)
+    : owner_(owner), deadline_(options.deadline), brokers_(options.bootstrap) {}
+
+Result<std::unique_ptr<Handle>> Handle::New(rd_kafka_type_t type, Conf conf, const Options& options,
+                                            void* owner) {
+  std::unique_ptr<Handle> handle(new Handle(options, owner));
+  handle->brokers_ = Get(conf.get(), "bootstrap.servers");
+  rd_kafka_conf_set_opaque(conf.get(), handle.get());
+  rd_kafka_conf_set_error_cb(conf.get(), OnError);
+  rd_kafka_conf_set_log_cb(conf.get(), OnLog);
+  char error[512];
+  handle->client_ = rd_kafka_new(type, conf.get(), error, sizeof error);
+  if (handle->client_ == nullptr) return Status::Usage(fmt::format("properties: {}", error));
+  std::ignore = conf.release();  // the client's now
+  return handle;
+}
+
+Handle::~Handle() {
+  if (client_ != nullptr) rd_kafka_destroy_flags(client_, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
+}
+
+void Handle::OnError(rd_kafka_t* client, int error, const char* reason, void* opaque) {
+  auto* self = static_cast<Handle*>(opaque);
+  switch (error) {
+    case RD_KAFKA_RESP_ERR__FATAL: {
+      char text[512];
+      const rd_kafka_resp_err_t code = rd_kafka_fatal_error(client, text, sizeof text);
+      // The producer has the record that this is about, and deals with it.
+      if (code == RD_KAFKA_RESP_ERR__GAPLESS_GUARANTEE) return;
+      if (self->fatal_.ok()) self->fatal_ = ClusterError(code, text);
+      return;
+    }
+    case RD_KAFKA_RESP_ERR__AUTHENTICATION:
+      if (self->fatal_.ok()) {
+        self->fatal_ = Status::Cluster(
+            fmt::format("cannot log in to {} ({}): check the sasl.* and ssl.* properties",
+                        self->brokers_, reason));
+      }
+      return;
+    case RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN:
+      if (!self->silent_since_) self->silent_since_ = Clock::now();
+      return;
+    default:
+      self->reason_ = reason;
+  }
+}
+
+// Warnings and worse are for everyone. What librdkafka says while it retries by itself is told
+// once, when it matters, by Unreachable().
+void Handle::OnLog(const rd_kafka_t*, int level, const char* facility, const char* text) {
+  constexpr int kWarning = 4;
+  constexpr std::array<std::string_view, 4> kRetries = {"FAIL", "ERROR", "GETPID", "CONFWARN"};
+  const bool retry = std::ranges::count(kRetries, facility) > 0;
+  const LogLevel to = level <= kWarning && !retry ? LogLevel::kWarning : LogLevel::kDebug;
+  if (LogEnabled(to)) Log(to, fmt::format("librdkafka: {}: {}", facility, text));
+}
+
+Status Handle::Unreachable() const {
+  std::string_view reason = reason_;
+  // "name:port/bootstrap: Connect to ... failed: Connection refused (after 0ms in state CONNECT)"
+  if (size_t state = reason.find(" (after "); state != reason.npos)
+    reason = reason.substr(0, state);
+  return Status::Cluster(
+      fmt::format("cannot reach {} within {} s{}{}{}: check -b and that the "
+                  "brokers run",
+                  brokers_, deadline_.count() / 1000.0, reason.empty() ? "" : " (", reason,
+                  reason.empty() ? "" : ")"));
+}
+
+Status Handle::Check() {
+  if (!fatal_.ok()) return fatal_;
+  if (!silent_since_ || Clock::now() - *silent_since_ < deadline_) return Status::Ok();
+  const rd_kafka_metadata_t* answer = nullptr;
+  if (rd_kafka_metadata(client_, 0, nullptr, &answer, 2 * kTurnMs) == RD_KAFKA_RESP_ERR_NO_ERROR) {
+    rd_kafka_metadata_destroy(answer);
+    Heard();
+    return Status::Ok();
+  }
+  return Unreachable();
+}
+
+Result<Metadata> Handle::Describe(rd_kafka_topic_t* topic) {
+  const Clock::time_point end = Clock::now() + deadline_;
+  for (;;) {
+    const rd_kafka_metadata_t* answer = nullptr;
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
+    const int turn = static_cast<int>(std::clamp<int64_t>(left.count(), 1, kTurnMs));
+    const rd_kafka_resp_err_t error =
+        rd_kafka_metadata(client_, topic == nullptr, topic, &answer, turn);
+    if (error == RD_KAFKA_RESP_ERR_NO_ERROR) {
+      Heard();
+      return Metadata(answer);
+    }
+    rd_kafka_poll(client_, 0);
+    if (!fatal_.ok()) return fatal_;
+    if (!IsTransient(error)) return ClusterError(error, "asking for metadata");
+    if (Clock::now() >= end) return Unreachable();
+  }
+}
+
+}  // namespace kstream::transport::kafka

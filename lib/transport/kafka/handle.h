@@ -1,0 +1,74 @@
+// Handle: one librdkafka client, and what it knows of its contact with the cluster.
+//
+// librdkafka retries for ever and says so in passing. A stage wants an end: when no broker has been
+// heard for `deadline`, the call that needs one fails with kCluster. Failing is never decided on
+// old news: before it gives up the handle asks once more, so an idle client of a cluster that came
+// back goes on.
+//
+// Belongs to the thread of its client. Tested by the tests of consumer, producer and admin.
+#ifndef KSTREAM_TRANSPORT_KAFKA_HANDLE_H_
+#define KSTREAM_TRANSPORT_KAFKA_HANDLE_H_
+
+#include <librdkafka/rdkafka.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "kstream/status.h"
+#include "transport/kafka/config.h"
+#include "transport/kafka/raii.h"
+
+namespace kstream::transport::kafka {
+
+using Clock = std::chrono::steady_clock;
+
+class Handle {
+ public:
+  // `owner` is what the callbacks set in `conf` get back from Owner(). kUsage when the properties
+  // contradict each other.
+  static Result<std::unique_ptr<Handle>> New(rd_kafka_type_t type, Conf conf,
+                                             const Options& options, void* owner);
+  ~Handle();
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+
+  rd_kafka_t* get() const { return client_; }
+  template <typename T>
+  static T* Owner(void* opaque) {
+    return static_cast<T*>(static_cast<Handle*>(opaque)->owner_);
+  }
+  std::chrono::milliseconds deadline() const { return deadline_; }
+
+  // A broker has been heard.
+  void Heard() { silent_since_.reset(); }
+  // What ends this client whatever else happens: kCluster when the log-in was refused, kFenced when
+  // the group or the broker put it out.
+  const Status& fatal() const { return fatal_; }
+  // fatal(), or kCluster when no broker has been heard for the deadline.
+  Status Check();
+  // "cannot reach ...", with the last reason that librdkafka gave.
+  Status Unreachable() const;
+
+  // Metadata of one topic, or of all (null), tried until the deadline. The topic may be missing:
+  // the answer says so.
+  Result<Metadata> Describe(rd_kafka_topic_t* topic);
+
+ private:
+  Handle(const Options& options, void* owner);
+  static void OnError(rd_kafka_t* client, int error, const char* reason, void* opaque);
+  static void OnLog(const rd_kafka_t* client, int level, const char* facility, const char* text);
+
+  void* const owner_;
+  const std::chrono::milliseconds deadline_;
+  std::string brokers_;
+  rd_kafka_t* client_ = nullptr;
+  std::optional<Clock::time_point> silent_since_ = Clock::now();
+  std::string reason_;  // of the last failed connection
+  Status fatal_;
+};
+
+}  // namespace kstream::transport::kafka
+
+#endif  // KSTREAM_TRANSPORT_KAFKA_HANDLE_H_

@@ -1,0 +1,108 @@
+#include "transport/kafka/producer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/log.h"
+#include "transport/kafka/admin_requests.h"
+#include "transport/kafka/errors.h"
+
+namespace kstream::transport::kafka {
+namespace {
+
+int64_t Now() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+}
+
+Status CheckExists(Handle* handle, const std::string& topic) {
+  TopicHandle probe(rd_kafka_topic_new(handle->get(), topic.c_str(), nullptr));
+  if (probe == nullptr) return Status::Usage(fmt::format("\"{}\" is not a topic name", topic));
+  KSTREAM_ASSIGN_OR_RETURN(Metadata metadata, handle->Describe(probe.get()));
+  for (int i = 0; i < metadata->topic_cnt; i++) {
+    const rd_kafka_metadata_topic_t& found = metadata->topics[i];
+    if (topic != found.topic) continue;
+    if (IsMissing(found.err)) break;
+    // A leader that is still to be chosen is waited for by librdkafka.
+    if (IsTransient(found.err)) return Status::Ok();
+    return ClusterError(found.err, "writing to topic " + topic);
+  }
+  return TopicMissing(topic, true);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Producer>> KafkaProducer::New(const Options& options) {
+  std::unique_ptr<KafkaProducer> self(new KafkaProducer(options));
+  KSTREAM_RETURN_IF_ERROR(self->ClientFor(kBatchBytes).status());
+  self->now_ = Now();
+  return std::unique_ptr<Producer>(std::move(self));
+}
+
+Result<ProducerClient*> KafkaProducer::ClientFor(int64_t batch_bytes) {
+  std::unique_ptr<ProducerClient>& client = clients_[std::min(batch_bytes, kBatchBytes)];
+  if (client == nullptr) {
+    auto made = ProducerClient::New(options_, std::min(batch_bytes, kBatchBytes), &deliveries_);
+    if (!made.ok()) return made.status();
+    client = *std::move(made);
+  }
+  return client.get();
+}
+
+Result<Producer::Topic*> KafkaProducer::Open(std::string_view name) {
+  if (auto known = topics_.find(name); known != topics_.end()) return &known->second;
+  const std::string topic(name);
+  KSTREAM_ASSIGN_OR_RETURN(ProducerClient * client, ClientFor(kBatchBytes));
+  KSTREAM_RETURN_IF_ERROR(CheckExists(client->handle(), topic));
+  TopicLimits limits;
+  if (auto config = DescribeTopicConfig(client->handle(), topic); config.ok()) {
+    limits = ToLimits(*config);
+    KSTREAM_ASSIGN_OR_RETURN(client, ClientFor(limits.max_bytes));
+  } else {
+    Log(LogLevel::kWarning,
+        fmt::format("{}: its limits are found out by trying", config.status().message()));
+  }
+  KafkaTopic& opened = topics_[topic];
+  opened.name = topic;
+  opened.limits = limits;
+  client->Add(&opened);
+  return &opened;
+}
+
+Status KafkaProducer::Send(Topic* to, int32_t partition, const Record& record, uint32_t tag) {
+  auto* topic = static_cast<KafkaTopic*>(to);
+  Status admitted = Admit(topic->limits, topic->name, record, now_);
+  if (!admitted.ok()) {
+    now_ = Now();  // it may be our clock that is behind
+    KSTREAM_RETURN_IF_ERROR(Admit(topic->limits, topic->name, record, now_));
+  }
+  return topic->client->Send(topic, partition, record, tag);
+}
+
+void KafkaProducer::Poll(std::chrono::milliseconds wait) {
+  for (auto& [bytes, client] : clients_) {
+    client->Poll(wait);
+    wait = std::chrono::milliseconds(0);  // the main one comes last: it has the largest batches
+  }
+  now_ = Now();
+}
+
+Status KafkaProducer::Flush(std::chrono::milliseconds limit) {
+  const Clock::time_point end = Clock::now() + limit;
+  for (;;) {
+    if (!deliveries_.failure.ok()) return deliveries_.failure;
+    const uint64_t pending = Pending(0) + Pending(1);
+    if (pending == 0) return Status::Ok();
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
+    if (left.count() < 0) {
+      return Status::Cluster(
+          fmt::format("{} records not acknowledged within {} s: check -b and that the brokers run",
+                      pending, limit.count() / 1000.0));
+    }
+    const auto turn = std::min(left, std::chrono::milliseconds(100));
+    for (auto& [bytes, client] : clients_) client->Flush(turn);
+  }
+}
+
+}  // namespace kstream::transport::kafka

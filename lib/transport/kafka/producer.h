@@ -1,0 +1,43 @@
+// KafkaProducer: sends to any number of topics, through as many librdkafka clients as their limits
+// on batches ask for: nearly always one. The size of a batch is a property of a client, so topics
+// that take only small ones get a client of their own and slow nobody else down.
+// Tested by tests/unit/transport/kafka/producer_test.cc.
+#ifndef KSTREAM_TRANSPORT_KAFKA_PRODUCER_H_
+#define KSTREAM_TRANSPORT_KAFKA_PRODUCER_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "transport/kafka/producer_client.h"
+#include "transport/producer.h"
+
+namespace kstream::transport::kafka {
+
+class KafkaProducer : public Producer {
+ public:
+  static Result<std::unique_ptr<Producer>> New(const Options& options);
+
+  Result<Topic*> Open(std::string_view topic) override;
+  Status Send(Topic* topic, int32_t partition, const Record& record, uint32_t tag) override;
+  void Poll(std::chrono::milliseconds wait) override;
+  uint64_t Pending(uint32_t tag) const override { return deliveries_.pending[tag & 1]; }
+  Status failure() const override { return deliveries_.failure; }
+  Status Flush(std::chrono::milliseconds limit) override;
+
+ private:
+  explicit KafkaProducer(const Options& options) : options_(options) {}
+  Result<ProducerClient*> ClientFor(int64_t batch_bytes);
+
+  const Options options_;
+  Deliveries deliveries_;
+  int64_t now_ = 0;  // ms since the epoch, as of the last Poll
+  std::map<std::string, KafkaTopic, std::less<>> topics_;
+  std::map<int64_t, std::unique_ptr<ProducerClient>> clients_;  // by the size of their batches
+};
+
+}  // namespace kstream::transport::kafka
+
+#endif  // KSTREAM_TRANSPORT_KAFKA_PRODUCER_H_

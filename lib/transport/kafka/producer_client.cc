@@ -1,0 +1,182 @@
+#include "transport/kafka/producer_client.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/log.h"
+#include "transport/kafka/errors.h"
+
+namespace kstream::transport::kafka {
+namespace {
+
+// Null and empty are told apart by the pointer.
+void* Pointer(const Bytes& bytes) {
+  static char empty;
+  if (!bytes) return nullptr;
+  return bytes->data() == nullptr ? &empty : const_cast<char*>(bytes->data());
+}
+size_t Size(const Bytes& bytes) { return bytes ? bytes->size() : 0; }
+
+std::optional<std::string> Copy(const void* data, size_t size) {
+  if (data == nullptr) return std::nullopt;
+  return std::string(static_cast<const char*>(data), size);
+}
+
+bool IsRefusal(rd_kafka_resp_err_t error) {
+  return error == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE ||
+         error == RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE ||
+         error == RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP || error == RD_KAFKA_RESP_ERR_INVALID_RECORD;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ProducerClient>> ProducerClient::New(const Options& options,
+                                                            int64_t batch_bytes,
+                                                            Deliveries* deliveries) {
+  std::unique_ptr<ProducerClient> self(new ProducerClient(options, batch_bytes, deliveries));
+  KSTREAM_RETURN_IF_ERROR(self->Open());
+  return self;
+}
+
+Status ProducerClient::Open() {
+  KSTREAM_ASSIGN_OR_RETURN(Conf conf, ProducerConf(options_, batch_bytes_));
+  rd_kafka_conf_set_dr_msg_cb(conf.get(), OnDelivery);
+  KSTREAM_ASSIGN_OR_RETURN(handle_,
+                           Handle::New(RD_KAFKA_PRODUCER, std::move(conf), options_, this));
+  for (auto& [name, topic] : topics_) Add(topic);
+  return Status::Ok();
+}
+
+ProducerClient::~ProducerClient() {
+  for (auto& [name, topic] : topics_) topic->handle.reset();
+  if (handle_ == nullptr) return;
+  // What is still queued was given up by whoever closes without Flush.
+  rd_kafka_purge(handle_->get(), RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT |
+                                     RD_KAFKA_PURGE_F_NON_BLOCKING);
+}
+
+void ProducerClient::Add(KafkaTopic* topic) {
+  topics_[topic->name] = topic;
+  topic->client = this;
+  topic->handle.reset(rd_kafka_topic_new(handle_->get(), topic->name.c_str(), nullptr));
+}
+
+rd_kafka_resp_err_t ProducerClient::Produce(KafkaTopic* topic, int32_t partition,
+                                            const Record& record, uintptr_t ticket) {
+  HeaderList headers;
+  if (!record.headers.empty()) {
+    headers.reset(rd_kafka_headers_new(record.headers.size()));
+    for (const Header& header : record.headers) {
+      rd_kafka_header_add(headers.get(), header.name.data(),
+                          static_cast<ssize_t>(header.name.size()), Pointer(header.value),
+                          static_cast<ssize_t>(Size(header.value)));
+    }
+  }
+  const int64_t timestamp =
+      record.timestamp_type == TimestampType::kNone ? 0 : record.timestamp;  // 0: now
+  auto produce = [&](auto... more) {
+    return rd_kafka_producev(handle_->get(), RD_KAFKA_V_RKT(topic->handle.get()),
+                             RD_KAFKA_V_PARTITION(partition),
+                             RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
+                             RD_KAFKA_V_KEY(Pointer(record.key), Size(record.key)),
+                             RD_KAFKA_V_VALUE(Pointer(record.value), Size(record.value)),
+                             RD_KAFKA_V_TIMESTAMP(timestamp),
+                             RD_KAFKA_V_OPAQUE(reinterpret_cast<void*>(ticket)), more...);
+  };
+  if (headers == nullptr) return produce(RD_KAFKA_V_END);
+  const rd_kafka_resp_err_t error = produce(RD_KAFKA_V_HEADERS(headers.get()), RD_KAFKA_V_END);
+  if (error == RD_KAFKA_RESP_ERR_NO_ERROR) std::ignore = headers.release();  // librdkafka's now
+  return error;
+}
+
+Status ProducerClient::Send(KafkaTopic* topic, int32_t partition, const Record& record,
+                            uint32_t tag) {
+  const uintptr_t ticket = ++sent_ << 1 | (tag & 1);
+  for (;;) {
+    if (!deliveries_->failure.ok()) return deliveries_->failure;
+    switch (const rd_kafka_resp_err_t error = Produce(topic, partition, record, ticket)) {
+      case RD_KAFKA_RESP_ERR_NO_ERROR:
+        deliveries_->pending[tag & 1]++;
+        return Status::Ok();
+      case RD_KAFKA_RESP_ERR__QUEUE_FULL:
+      case RD_KAFKA_RESP_ERR__FATAL:  // why comes with the deliveries
+        Poll(std::chrono::milliseconds(5));
+        break;
+      case RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION:
+        return Status::Data(fmt::format("topic {} has no partition {}", topic->name, partition));
+      default:
+        if (IsMissing(error)) return TopicMissing(topic->name, true);
+        return ClusterError(error, "writing to topic " + topic->name);
+    }
+  }
+}
+
+void ProducerClient::Poll(std::chrono::milliseconds wait) {
+  rd_kafka_poll(handle_->get(), static_cast<int>(wait.count()));
+  Serve();
+}
+
+void ProducerClient::Flush(std::chrono::milliseconds limit) {
+  rd_kafka_flush(handle_->get(), static_cast<int>(limit.count()));
+  Serve();
+}
+
+void ProducerClient::OnDelivery(rd_kafka_t*, const rd_kafka_message_t* message, void* opaque) {
+  auto* self = Handle::Owner<ProducerClient>(opaque);
+  if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
+    self->Settle(reinterpret_cast<uintptr_t>(message->_private));
+  } else {
+    self->OnFailure(*message);
+  }
+}
+
+void ProducerClient::OnFailure(const rd_kafka_message_t& message) {
+  const bool refused = IsRefusal(message.err);
+  const auto ticket = reinterpret_cast<uintptr_t>(message._private);
+  if (deliveries_->failure.ok() && ticket != alone_ && (refused || !again_.empty())) {
+    again_.push_back(Keep(message, refused));
+    return;
+  }
+  Settle(ticket);
+  if (!deliveries_->failure.ok()) return;
+  const std::string where =
+      fmt::format("{}[{}]", rd_kafka_topic_name(message.rkt), message.partition);
+  if (refused) {
+    Fail(Status::Data(fmt::format("{} refuses a record of {} bytes with timestamp {}: {}", where,
+                                  message.len + message.key_len,
+                                  rd_kafka_message_timestamp(&message, nullptr),
+                                  rd_kafka_err2str(message.err))));
+  } else {
+    Fail(ClusterError(message.err, "writing to " + where));
+  }
+}
+
+void ProducerClient::Fail(Status status) {
+  if (deliveries_->failure.ok()) deliveries_->failure = std::move(status);
+}
+
+ProducerClient::Message ProducerClient::Keep(const rd_kafka_message_t& message, bool alone) {
+  Message kept;
+  kept.ticket = reinterpret_cast<uintptr_t>(message._private);
+  kept.topic = topics_.find(rd_kafka_topic_name(message.rkt))->second;
+  kept.partition = message.partition;
+  kept.timestamp = rd_kafka_message_timestamp(&message, nullptr);
+  kept.key = Copy(message.key, message.key_len);
+  kept.value = Copy(message.payload, message.len);
+  kept.alone = alone;
+  rd_kafka_headers_t* headers = nullptr;
+  if (rd_kafka_message_headers(&message, &headers) == RD_KAFKA_RESP_ERR_NO_ERROR) {
+    const char* name;
+    const void* value;
+    size_t size;
+    for (size_t i = 0;
+         rd_kafka_header_get_all(headers, i, &name, &value, &size) == RD_KAFKA_RESP_ERR_NO_ERROR;
+         i++) {
+      kept.headers.emplace_back(name, Copy(value, size));
+    }
+  }
+  return kept;
+}
+
+}  // namespace kstream::transport::kafka

@@ -1,0 +1,109 @@
+// ProducerClient: one librdkafka producer, and what becomes of the batches that a broker refuses.
+//
+// A refused batch (too large, a timestamp, a missing key) says nothing about its single records.
+// They are sent again one by one, and what was queued behind them after them, in the old order: an
+// old value must never land behind a newer one of its key. librdkafka sends on by itself after a
+// failure, unless it must leave no gap (enable.gapless.guarantee): then the first refusal stops the
+// client for good. So it is drained, replaced by a new one with smaller batches, and everything not
+// acknowledged goes again in the order of the first Send. Records of other partitions whose fate
+// was open at that moment may be written twice, as after any lost connection. A record that is
+// refused alone, and every other failure, ends in Deliveries::failure; nothing is written after it.
+//
+// Belongs to one thread. Tested by tests/unit/transport/kafka/producer_test.cc and resend_test.cc.
+#ifndef KSTREAM_TRANSPORT_KAFKA_PRODUCER_CLIENT_H_
+#define KSTREAM_TRANSPORT_KAFKA_PRODUCER_CLIENT_H_
+
+#include <librdkafka/rdkafka.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kstream/record.h"
+#include "transport/kafka/handle.h"
+#include "transport/kafka/topic_limits.h"
+#include "transport/producer.h"
+
+namespace kstream::transport::kafka {
+
+// The state of everything sent by one Producer, whichever client carries it.
+struct Deliveries {
+  uint64_t pending[2] = {0, 0};
+  Status failure;
+};
+
+class ProducerClient;
+
+struct KafkaTopic : Producer::Topic {
+  std::string name;
+  TopicLimits limits;
+  ProducerClient* client = nullptr;
+  TopicHandle handle;  // of client
+};
+
+class ProducerClient {
+ public:
+  static Result<std::unique_ptr<ProducerClient>> New(const Options& options, int64_t batch_bytes,
+                                                     Deliveries* deliveries);
+  ProducerClient(const ProducerClient&) = delete;
+  ProducerClient& operator=(const ProducerClient&) = delete;
+  ~ProducerClient();
+
+  Handle* handle() { return handle_.get(); }
+  // Makes this the client of `topic`, which the caller owns and must outlive it.
+  void Add(KafkaTopic* topic);
+
+  // Queues one record, waiting for room. kData when the partition does not exist, else
+  // Deliveries::failure.
+  Status Send(KafkaTopic* topic, int32_t partition, const Record& record, uint32_t tag);
+  void Poll(std::chrono::milliseconds wait);
+  // Sends what is queued without lingering, for up to `limit`.
+  void Flush(std::chrono::milliseconds limit);
+
+ private:
+  // A record that has to be sent again.
+  struct Message {
+    uintptr_t ticket = 0;
+    KafkaTopic* topic = nullptr;
+    int32_t partition = -1;
+    int64_t timestamp = 0;
+    std::optional<std::string> key, value;
+    std::vector<std::pair<std::string, std::optional<std::string>>> headers;
+    bool alone = false;  // its batch was refused
+  };
+
+  ProducerClient(const Options& options, int64_t batch_bytes, Deliveries* deliveries)
+      : options_(options), batch_bytes_(batch_bytes), deliveries_(deliveries) {}
+
+  static void OnDelivery(rd_kafka_t* client, const rd_kafka_message_t* message, void* opaque);
+  void OnFailure(const rd_kafka_message_t& message);
+  Message Keep(const rd_kafka_message_t& message, bool alone);
+  rd_kafka_resp_err_t Produce(KafkaTopic* topic, int32_t partition, const Record& record,
+                              uintptr_t ticket);
+  rd_kafka_resp_err_t Produce(const Message& message);
+
+  Status Open();
+  void Serve();
+  void Drain();
+  void Resend(std::vector<Message> messages);
+  bool ResendOne(const Message& message);
+  void Settle(uintptr_t ticket) { deliveries_->pending[ticket & 1]--; }
+  void Fail(Status status);
+
+  const Options& options_;
+  int64_t batch_bytes_;
+  Deliveries* const deliveries_;
+  std::unique_ptr<Handle> handle_;
+  std::map<std::string, KafkaTopic*, std::less<>> topics_;
+  uintptr_t sent_ = 0;  // tickets are numbers in the order of Send, with the tag as last bit
+  std::vector<Message> again_;
+  uintptr_t alone_ = 0;  // the ticket of the record that is under way by itself
+};
+
+}  // namespace kstream::transport::kafka
+
+#endif  // KSTREAM_TRANSPORT_KAFKA_PRODUCER_CLIENT_H_
