@@ -3,9 +3,6 @@
 #include <date/date.h>
 #include <fmt/format.h>
 
-#include <charconv>
-#include <optional>
-
 namespace kstream {
 namespace {
 
@@ -73,20 +70,6 @@ Status Malformed(std::string_view text, std::string_view why) {
   return Status::Data(fmt::format("'{}' is not an RFC 3339 time: {}", text.substr(0, 64), why));
 }
 
-// A whole number, then the unit that follows it. Nothing when there is no number or it overflows.
-struct Quantity {
-  int64_t number;
-  std::string_view unit;
-};
-
-std::optional<Quantity> ParseQuantity(std::string_view text) {
-  if (text.empty() || !IsDigit(text.front())) return std::nullopt;
-  int64_t number = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc()) return std::nullopt;
-  return Quantity{number, text.substr(end - text.data())};
-}
-
 }  // namespace
 
 Result<int64_t> ParseRfc3339(std::string_view text) {
@@ -139,42 +122,6 @@ std::string FormatRfc3339(int64_t ms) {
   return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", static_cast<int>(ymd.year()),
                      static_cast<unsigned>(ymd.month()), static_cast<unsigned>(ymd.day()),
                      of_day / 3'600'000, of_day / 60'000 % 60, of_day / 1000 % 60, of_day % 1000);
-}
-
-Result<std::chrono::milliseconds> ParseDuration(std::string_view text) {
-  std::optional<Quantity> q = ParseQuantity(text);
-  int64_t scale = 0;
-  if (q) {
-    scale = q->unit == "ms"  ? 1
-            : q->unit == "s" ? 1000
-            : q->unit == "m" ? 60'000
-            : q->unit == "h" ? 3'600'000
-            : q->unit == "d" ? kMsPerDay
-                             : 0;
-  }
-  int64_t ms = 0;
-  if (scale == 0 || __builtin_mul_overflow(q->number, scale, &ms)) {
-    return Status::Usage(
-        fmt::format("'{}' is not a duration: give it as 500ms, 10s, 5m, 2h or 7d", text));
-  }
-  return std::chrono::milliseconds(ms);
-}
-
-Result<int64_t> ParseSize(std::string_view text) {
-  std::optional<Quantity> q = ParseQuantity(text);
-  int64_t scale = 0;
-  if (q) {
-    scale = q->unit.empty()  ? 1
-            : q->unit == "K" ? int64_t{1} << 10
-            : q->unit == "M" ? int64_t{1} << 20
-            : q->unit == "G" ? int64_t{1} << 30
-                             : 0;
-  }
-  int64_t bytes = 0;
-  if (scale == 0 || __builtin_mul_overflow(q->number, scale, &bytes)) {
-    return Status::Usage(fmt::format("'{}' is not a size: give it as 64K, 256M or 4G", text));
-  }
-  return bytes;
 }
 
 }  // namespace kstream

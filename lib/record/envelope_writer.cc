@@ -6,6 +6,7 @@
 
 #include "record/base64.h"
 #include "record/envelope.h"
+#include "record/lines.h"
 
 namespace kstream {
 namespace {
@@ -39,13 +40,23 @@ bool FitsInsideObject(std::string_view json) {
   return brackets < json::kMaxDepth || Depth(json) < json::kMaxDepth;
 }
 
+// Whether the bytes are known to be valid JSON. What a cache holds parsed may be the JSON that a
+// serde made of the value, so it must be these very bytes.
+bool IsKnownJson(std::string_view bytes, const json::ValueCache* cache) {
+  if (cache == nullptr) return false;
+  if (cache->one_line) return true;
+  if (!cache->parsed) return false;
+  std::string_view parsed = cache->document.Raw(cache->document.root());
+  return parsed.data() == bytes.data() && parsed.size() == bytes.size();
+}
+
 // Whether the bytes can stand in the envelope as they are and be read back unchanged.
 bool IsValue(std::string_view bytes, const json::ValueCache* cache, json::Reader& reader) {
-  if (bytes.empty() || IsSpace(bytes.front()) || IsSpace(bytes.back())) return false;
-  if (bytes.find_first_of("\r\n") != std::string_view::npos) return false;
+  if (bytes.empty() || IsSpace(bytes.front()) || IsSpace(bytes.back()) || HasLineEnd(bytes)) {
+    return false;
+  }
   json::Document document;
-  bool valid = (cache != nullptr && (cache->parsed || cache->one_line)) ||
-               reader.Parse(bytes, &document).ok();
+  bool valid = IsKnownJson(bytes, cache) || reader.Parse(bytes, &document).ok();
   return valid && FitsInsideObject(bytes);
 }
 

@@ -1,7 +1,5 @@
 #include "record/lines.h"
 
-#include <cstring>
-
 namespace kstream {
 namespace {
 

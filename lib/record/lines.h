@@ -10,9 +10,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 
 namespace kstream {
+
+// Whether printing `bytes` on a line of their own would break the line.
+inline bool HasLineEnd(std::string_view bytes) {
+  return !bytes.empty() && (std::memchr(bytes.data(), '\n', bytes.size()) != nullptr ||
+                            std::memchr(bytes.data(), '\r', bytes.size()) != nullptr);
+}
 
 enum class LineRule : uint8_t { kText, kRaw };
 

@@ -278,13 +278,21 @@ TEST_F(Envelope, RecordsOfABatchStayValidUntilClear) {
   EXPECT_EQ(Read(lines[7]).key, "\n7");
 }
 
-TEST_F(Envelope, WritesFromTheCacheWithoutParsingAgain) {
+TEST_F(Envelope, BelievesTheCacheOnlyAboutTheseVeryBytes) {
+  json::Reader reader;
   json::ValueCache cache;
-  cache.parsed = true;
+  cache.reader = &reader;
   Record r;
   r.value = "{\"a\":1}";
   r.cache = &cache;
+  ASSERT_TRUE(reader.Parse(*r.value, &cache.document).ok());
+  cache.parsed = true;
   EXPECT_EQ(Write(r), R"({"key":null,"value":{"a":1}})");
+
+  const std::string converted = "\"6666\"";  // what a hex serde makes of it
+  ASSERT_TRUE(reader.Parse(converted, &cache.document).ok());
+  r.value = "ff";
+  EXPECT_EQ(Write(r), R"({"key":null,"payload":"ff"})");
 }
 
 // Random records, made of the pieces that such formats fall over.
