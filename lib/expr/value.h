@@ -49,6 +49,7 @@ class Arena {
   std::string_view Copy(std::string_view text);
   bool Fits(size_t bytes) const { return bytes <= kLimit && used_ + bytes <= kLimit; }
   bool full() const { return used_ > kLimit; }
+  void Overflow() { used_ = kLimit + 1; }  // makes it full() until the Reset
   void Reset() {
     if (used_ != 0) ResetBlocks();
   }
@@ -174,6 +175,7 @@ static_assert(sizeof(Value) == 16);
 // Built containers never change once a Value points to them.
 struct Array {
   uint32_t size;
+  uint64_t weight;  // about the bytes it prints as
   const Value* items;
 
   const Value* begin() const { return items; }
@@ -183,11 +185,12 @@ struct Array {
 // Members in the order of insertion, each name once.
 struct Object {
   struct Member {
-    Value name;  // a kString
+    Value name;  // a kString without escapes
     Value value;
   };
   uint32_t size;
-  uint32_t mask;  // of `index`; 0: no index, search the members
+  uint32_t mask;    // of `index`; 0: no index, search the members
+  uint64_t weight;  // about the bytes it prints as
   const Member* members;
   const uint32_t* index;  // open addressing over the hash of names: member + 1, 0 is free
 
@@ -195,7 +198,7 @@ struct Object {
   const Member* end() const { return members + size; }
 };
 
-// Builds an Array item by item.
+// Builds an Array item by item. Build() makes the arena overflow when the result is too large.
 class ArrayBuilder {
  public:
   explicit ArrayBuilder(Arena* arena) : arena_(arena) {}
@@ -245,10 +248,10 @@ std::string_view TextOf(Value string, Arena* arena);
 const Array& ItemsOf(Value array, Arena* arena);
 const Object& MembersOf(Value object, Arena* arena);
 // Member `name` (UTF-8 text) of an object: null when it is missing; *found may be null.
-Value FieldOf(Value object, std::string_view name, Arena* arena, bool* found = nullptr);
+Value FieldOf(Value object, std::string_view name, bool* found = nullptr);
 // Item i of an array, counted from the end when negative; null when there is none.
-Value ItemOf(Value array, int64_t i, Arena* arena);
-uint32_t LengthOf(Value container, Arena* arena);
+Value ItemOf(Value array, int64_t i);
+uint32_t LengthOf(Value array);
 
 // jq's order of all values: <0, 0, >0. Numbers compare by their exact values (expr/number.h).
 int Compare(Value a, Value b, Arena* arena);
@@ -256,7 +259,7 @@ bool Equal(Value a, Value b, Arena* arena);
 
 // Appends compact JSON; spellings stay. Never writes what is not JSON: NaN becomes null, infinities
 // the largest double, as in jq.
-void AppendJson(Value v, Arena* arena, std::string* out);
+void AppendJson(Value v, std::string* out);
 
 // "null" "boolean" "number" "string" "array" "object"
 std::string_view TypeName(Value v);
