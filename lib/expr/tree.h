@@ -69,7 +69,7 @@ enum class Op : uint8_t {
   // Control.
   kTry,    // a?
   kPipe,   // a | b
-  kComma,  // a , b
+  kComma,  // list
   kAnd,
   kOr,
   kAlternative,  // a // b
@@ -107,8 +107,10 @@ struct Node {
   Op op = Op::kIdentity;
   // Gives exactly one output (or fails): evaluated directly, without callbacks.
   bool single = true;
+  bool optional = false;  // a step with `?`: gives nothing instead of failing
   uint16_t detail = 0;
-  uint32_t at = 0;  // byte of the expression where it starts
+  uint16_t depth = 1;  // of the tree below and with this node
+  uint32_t at = 0;     // byte of the expression where it starts
   const Node* a = nullptr;
   const Node* b = nullptr;
   const Node* c = nullptr;

@@ -237,6 +237,11 @@ void ObjectBuilder::Set(Value name, Value value) {
     return;
   }
   Append(name, value);
+}
+
+void ObjectBuilder::Append(Value name, Value value) {
+  if (size_ == capacity_) Reserve(size_ == 0 ? 4 : size_t{2} * size_);
+  members_[size_++] = {name, value};
   if (size_ <= kUnindexed) return;
   if (mask_ == 0 || size_ * 2 > mask_) {
     Index();
@@ -245,11 +250,6 @@ void ObjectBuilder::Set(Value name, Value value) {
   uint32_t slot = HashOf(name.raw()) & mask_;
   while (index_[slot] != 0) slot = (slot + 1) & mask_;
   index_[slot] = size_;
-}
-
-void ObjectBuilder::Append(Value name, Value value) {
-  if (size_ == capacity_) Reserve(size_ == 0 ? 4 : size_t{2} * size_);
-  members_[size_++] = {name, value};
 }
 
 void ObjectBuilder::Index() {

@@ -224,7 +224,7 @@ class ObjectBuilder {
   explicit ObjectBuilder(Arena* arena) : arena_(arena) {}
   void Reserve(size_t n);
   void Set(Value name, Value value);
-  // For names known to be new.
+  // For names known to be new, without escapes.
   void Append(Value name, Value value);
   Value Build();
 
