@@ -125,8 +125,7 @@ void CheckFile(const std::string& name) {
   int passed = 0;
   std::map<Skip, std::vector<std::string>> skipped;
   for (const Case& c : ReadCases(name)) {
-    const Outcome ours =
-        RunText(c.program, c.must_fail ? "null" : c.input, {.language = Language::kJq});
+    const Outcome ours = RunText(c.program, c.must_fail ? "null" : c.input);
     const auto listed = skips.find({c.program, c.input});
     if (Passes(c, ours)) {
       ++passed;
