@@ -1,0 +1,135 @@
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "transport/file/chunk_reader.h"
+#include "transport/file/file_output.h"
+
+namespace kstream::transport {
+namespace {
+
+class FileTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = testing::TempDir() + "kstreamXXXXXX";
+    folder_ = mkdtemp(pattern.data());
+  }
+  std::string Path(const std::string& name) const { return folder_ + "/" + name; }
+  std::string Put(const std::string& name, const std::string& text) {
+    std::ofstream(Path(name)) << text;
+    return Path(name);
+  }
+  static std::string Get(const std::string& path) {
+    std::stringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
+  }
+  std::string folder_;
+  std::atomic<bool> stop_{false};
+};
+
+TEST_F(FileTest, GivesWholeLinesAndTheirNumbers) {
+  std::string text;
+  for (int i = 0; i < 300'000; i++) text += std::to_string(i) + "\n";
+  text += "last";
+  auto reader = ChunkReader::Open(Put("in", text));
+  ASSERT_TRUE(reader.ok());
+  Chunk chunk;
+  std::string all;
+  int64_t lines = 0;
+  int chunks = 0;
+  while (*(*reader)->Next(stop_, &chunk)) {
+    EXPECT_EQ(chunk.first_line, lines);
+    EXPECT_EQ(chunk.first_of_file, chunks == 0);
+    all += chunk.lines;
+    lines += std::count(chunk.lines.begin(), chunk.lines.end(), '\n');
+    chunks++;
+  }
+  EXPECT_GT(chunks, 1);
+  EXPECT_EQ(all, text);
+}
+
+TEST_F(FileTest, GivesALineThatIsLongerThanAChunkWhole) {
+  const std::string text = std::string(5 << 20, 'x') + "\nshort\n";
+  auto reader = ChunkReader::Open(Put("in", text));
+  Chunk chunk;
+  std::string all;
+  while (*(*reader)->Next(stop_, &chunk)) {
+    EXPECT_EQ(chunk.lines.back(), '\n');
+    all += chunk.lines;
+  }
+  EXPECT_EQ(all, text);
+}
+
+TEST_F(FileTest, AnEmptyFileHasNoChunk) {
+  auto reader = ChunkReader::Open(Put("in", ""));
+  Chunk chunk;
+  EXPECT_FALSE(*(*reader)->Next(stop_, &chunk));
+}
+
+TEST_F(FileTest, NamesAFileThatCannotBeRead) {
+  EXPECT_EQ(ChunkReader::Open(Path("none")).status().code(), StatusCode::kData);
+  const Status folder = ChunkReader::Open(folder_).status();
+  EXPECT_EQ(folder.message(), "cannot read " + folder_ + ": it is a directory");
+}
+
+TEST_F(FileTest, APipeGivesWhatHasComeAndEndsWhenStopped) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  auto reader = ChunkReader::Open("/dev/fd/" + std::to_string(ends[0]));
+  ASSERT_TRUE(reader.ok());
+  ASSERT_EQ(write(ends[1], "one\ntw", 6), 6);
+  Chunk chunk;
+  EXPECT_TRUE(*(*reader)->Next(stop_, &chunk));
+  EXPECT_EQ(chunk.lines, "one\n");
+  std::thread stopper([&] { stop_ = true; });
+  EXPECT_FALSE(*(*reader)->Next(stop_, &chunk));
+  stopper.join();
+  close(ends[0]);
+  close(ends[1]);
+}
+
+TEST_F(FileTest, WritesInOrderAndReplacesWhatWasThere) {
+  const std::string path = Put("out", "old and longer");
+  auto output = FileOutput::Open(path);
+  ASSERT_TRUE(output.ok());
+  EXPECT_TRUE((*output)->Write("a\n").ok());
+  EXPECT_TRUE((*output)->Write("b\n").ok());
+  EXPECT_TRUE((*output)->Close().ok());
+  EXPECT_EQ(Get(path), "a\nb\n");
+}
+
+TEST_F(FileTest, SaysWhatCannotBeWritten) {
+  EXPECT_EQ(FileOutput::Open(Path("no/such/folder")).status().code(), StatusCode::kData);
+  auto full = FileOutput::Open("/dev/full");
+  ASSERT_TRUE(full.ok());
+  EXPECT_EQ((*full)->Write("x\n").message(), "cannot write /dev/full: No space left on device");
+}
+
+TEST_F(FileTest, AReaderThatHasGoneIsNoError) {
+  signal(SIGPIPE, SIG_IGN);
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  auto output = FileOutput::Open("/dev/fd/" + std::to_string(ends[1]));
+  ASSERT_TRUE(output.ok());
+  close(ends[0]);
+  EXPECT_TRUE((*output)->Write("x\n").ok());
+  EXPECT_TRUE((*output)->closed());
+  close(ends[1]);
+}
+
+TEST_F(FileTest, KnowsTheSameFileByAnyName) {
+  const std::string path = Put("in", "");
+  ASSERT_EQ(symlink(path.c_str(), Path("link").c_str()), 0);
+  EXPECT_TRUE(SameFile(path, Path("link")));
+  EXPECT_FALSE(SameFile(path, Path("none")));
+  EXPECT_FALSE(SameFile("-", "-"));
+}
+
+}  // namespace
+}  // namespace kstream::transport
