@@ -1,0 +1,76 @@
+#include "runtime/committer.h"
+
+#include "base/log.h"
+
+namespace kstream::runtime {
+namespace {
+
+// The broker forgets offsets of topics that no live group subscribes to, so every owned position is
+// committed this often, changed or not.
+constexpr std::chrono::minutes kFullCommit{30};
+// message.timeout.ms of the producers ends every wait before this.
+constexpr std::chrono::seconds kFlushLimit{60};
+// A rebalance under way refuses commits for a moment: the next one brings every position again.
+constexpr int kMostFailedCommits = 30;
+
+}  // namespace
+
+Committer::Committer(ThreadOutputs* outputs, transport::Consumer* consumer,
+                     std::chrono::milliseconds interval, Positions positions)
+    : outputs_(outputs),
+      consumer_(consumer),
+      interval_(interval),
+      positions_(std::move(positions)) {}
+
+Status Committer::Turn(Clock::time_point now) {
+  KSTREAM_RETURN_IF_ERROR(outputs_->failure());
+  KSTREAM_RETURN_IF_ERROR(fenced_);
+  if (!sealed_ && now - last_seal_ >= interval_) KSTREAM_RETURN_IF_ERROR(Seal(now));
+  if (!sealed_ || outputs_->Pending(epoch_ - 1) > 0) return Status::Ok();
+  sealed_ = false;
+  if (consumer_ && !sealed_positions_.empty()) {
+    consumer_->CommitAsync(std::move(sealed_positions_),
+                           [this](Status status) { Committed(status); });
+    sealed_positions_.clear();
+  }
+  return Status::Ok();
+}
+
+void Committer::Committed(const Status& status) {
+  if (status.ok()) {
+    failed_commits_ = 0;
+  } else if (status.code() == StatusCode::kFenced || ++failed_commits_ > kMostFailedCommits) {
+    fenced_ = status;
+  } else {
+    Log(LogLevel::kWarning, status.message());
+  }
+}
+
+Status Committer::Seal(Clock::time_point now) {
+  KSTREAM_RETURN_IF_ERROR(outputs_->FlushFiles());
+  const bool full = failed_commits_ > 0 || now - last_full_ >= kFullCommit;
+  if (full) last_full_ = now;
+  sealed_positions_ = positions_(full);
+  outputs_->set_tag(++epoch_);
+  sealed_ = true;
+  last_seal_ = now;
+  return Status::Ok();
+}
+
+Status Committer::Finish() {
+  KSTREAM_RETURN_IF_ERROR(outputs_->FlushFiles());
+  KSTREAM_RETURN_IF_ERROR(outputs_->FlushTopics(kFlushLimit));
+  KSTREAM_RETURN_IF_ERROR(fenced_);
+  std::vector<transport::PartitionOffset> positions = std::move(sealed_positions_);
+  sealed_positions_.clear();
+  sealed_ = false;
+  // Later entries of one partition win, and these are later than the sealed ones.
+  for (transport::PartitionOffset& position : positions_(failed_commits_ > 0)) {
+    std::erase_if(positions, [&](auto& other) { return other.partition == position.partition; });
+    positions.push_back(std::move(position));
+  }
+  if (!consumer_ || positions.empty()) return Status::Ok();
+  return consumer_->CommitSync(std::move(positions));
+}
+
+}  // namespace kstream::runtime

@@ -1,0 +1,58 @@
+// Committer: at-least-once. Offsets of an epoch are committed when every output of it is
+// acknowledged.
+//
+// An epoch is sealed at a record boundary: its positions are copied and records sent from then on
+// carry the next tag. The thread goes on at once; a later turn of its loop finds the
+// acknowledgements complete and commits. At most one epoch is sealed at a time, so tags modulo 2
+// tell epochs apart. Tested by tests/unit/runtime/committer_test.cc.
+#ifndef KSTREAM_RUNTIME_COMMITTER_H_
+#define KSTREAM_RUNTIME_COMMITTER_H_
+
+#include <chrono>
+#include <functional>
+#include <vector>
+
+#include "kstream/status.h"
+#include "runtime/outputs.h"
+#include "transport/consumer.h"
+
+namespace kstream::runtime {
+
+// Belongs to one thread.
+class Committer {
+ public:
+  // Positions that have changed since they were last given out (`all`: every owned one).
+  using Positions = std::function<std::vector<transport::PartitionOffset>(bool all)>;
+
+  // `consumer` null: nothing is committed, epochs only bound what is in flight.
+  Committer(ThreadOutputs* outputs, transport::Consumer* consumer,
+            std::chrono::milliseconds interval, Positions positions);
+
+  // One turn: seals when the interval is over, commits when the sealed epoch is acknowledged. A
+  // failure means that outputs were lost or the group has moved on: nothing more may be committed.
+  Status Turn(Clock::time_point now);
+
+  // Writes, waits for every acknowledgement and commits what is done, blocking. For revocations and
+  // the end.
+  Status Finish();
+
+ private:
+  Status Seal(Clock::time_point now);
+  void Committed(const Status& status);
+
+  ThreadOutputs* const outputs_;
+  transport::Consumer* const consumer_;
+  const std::chrono::milliseconds interval_;
+  const Positions positions_;
+
+  uint32_t epoch_ = 0;
+  bool sealed_ = false;
+  std::vector<transport::PartitionOffset> sealed_positions_;
+  Clock::time_point last_seal_ = Clock::now(), last_full_ = Clock::now();
+  int failed_commits_ = 0;  // in a row
+  Status fenced_;
+};
+
+}  // namespace kstream::runtime
+
+#endif  // KSTREAM_RUNTIME_COMMITTER_H_

@@ -1,0 +1,179 @@
+#include "runtime/file_run.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "base/log.h"
+#include "record/lines.h"
+#include "runtime/file_worker.h"
+#include "runtime/line_source.h"
+#include "runtime/merged_files.h"
+#include "transport/file/chunk_reader.h"
+
+namespace kstream::runtime {
+namespace {
+
+constexpr std::chrono::seconds kFlushLimit{60};
+
+// The chunks of one file, shared by the threads of a run. Threads take chunks in order and give
+// their results back in the same order.
+class ChunkedRun {
+ public:
+  ChunkedRun(RunState* state, OutputFiles* files, std::unique_ptr<transport::ChunkReader> reader)
+      : state_(state),
+        files_(files),
+        path_(state->source().inputs[0].name),
+        reader_(std::move(reader)) {}
+
+  Status Run(int thread_count) {
+    std::vector<std::thread> threads;
+    for (int i = 1; i < thread_count; i++) threads.emplace_back([this] { Work(); });
+    Work();
+    for (std::thread& thread : threads) thread.join();
+    return status_;
+  }
+
+ private:
+  void Work() {
+    FileWorker worker(state_, files_);
+    std::unique_ptr<LineSource> lines;
+    Status status = worker.Open();
+    if (status.ok()) {
+      Result<std::unique_ptr<LineSource>> created = LineSource::Create(*state_, path_);
+      status = created.status();
+      if (created.ok()) lines = *std::move(created);
+    }
+    if (!status.ok()) return Fail(status);
+    transport::Chunk chunk;
+    std::vector<std::string> parts;
+    for (int64_t turn = 0; Take(&chunk, &turn);) {
+      const Status result = ProcessChunk(chunk, lines.get(), &worker);
+      worker.outputs()->TakeFiles(&parts);
+      if (!Give(turn, result, parts, &worker)) break;
+    }
+    if (Status flushed = worker.outputs()->FlushTopics(kFlushLimit); !flushed.ok()) Fail(flushed);
+  }
+
+  Status ProcessChunk(const transport::Chunk& chunk, LineSource* lines, FileWorker* worker) {
+    lines->Prepare(chunk.lines);
+    LineSplitter splitter(chunk.lines, chunk.first_of_file, LineRuleOf(lines->format()));
+    std::string_view line;
+    size_t number = 0;
+    while (splitter.Next(&line, &number)) {
+      Record raw, record;
+      const int64_t line_number = chunk.first_line + static_cast<int64_t>(number);
+      Status status = lines->Decode(line, line_number, &raw, &record);
+      KSTREAM_RETURN_IF_ERROR(worker->Process({path_, line_number}, raw, record, status));
+      if (state_->limit_reached()) break;
+    }
+    return worker->outputs()->failure();
+  }
+
+  bool Take(transport::Chunk* chunk, int64_t* turn) {
+    const std::lock_guard lock(take_mutex_);
+    if (ended_ || state_->stopping() || state_->limit_reached()) return false;
+    const Result<bool> more = reader_->Next(state_->stop, chunk);
+    if (!more.ok()) Fail(more.status());
+    ended_ = !more.ok() || !*more;
+    if (!ended_) *turn = taken_++;
+    return !ended_;
+  }
+
+  // Writes what came of chunk number `turn` when all before it have been written. False when the
+  // run is over: what comes after a failure or a closed output is dropped.
+  bool Give(int64_t turn, const Status& result, const std::vector<std::string>& parts,
+            FileWorker* worker) {
+    std::unique_lock lock(give_mutex_);
+    turn_changed_.wait(lock, [&] { return given_ == turn; });
+    if (!over_) {
+      Status written = worker->outputs()->WriteFiles(parts);
+      worker->Report();
+      over_ = !result.ok() || !written.ok() || files_->closed();
+      if (status_.ok()) status_ = written.ok() ? result : written;
+    }
+    given_++;
+    turn_changed_.notify_all();
+    if (over_) End();
+    return !over_;
+  }
+
+  void Fail(const Status& status) {
+    const std::lock_guard lock(give_mutex_);
+    if (status_.ok()) status_ = status;
+    End();
+  }
+
+  void End() { ended_ = true; }
+
+  RunState* const state_;
+  OutputFiles* const files_;
+  const std::string path_;
+  const std::unique_ptr<transport::ChunkReader> reader_;
+  std::mutex take_mutex_;  // guards reader_, taken_
+  int64_t taken_ = 0;
+  std::atomic<bool> ended_{false};
+  std::mutex give_mutex_;  // guards given_, over_, status_
+  std::condition_variable turn_changed_;
+  int64_t given_ = 0;
+  bool over_ = false;
+  Status status_;
+};
+
+Status RunMerged(RunState* state, OutputFiles* files) {
+  FileWorker worker(state, files);
+  KSTREAM_RETURN_IF_ERROR(worker.Open());
+  KSTREAM_ASSIGN_OR_RETURN(auto merged, MergedFiles::Open(state));
+  Status status;
+  const FileItem* item = nullptr;
+  while (status.ok() && !state->limit_reached() && !files->closed()) {
+    const Result<bool> more = merged->Next(&item);
+    status = more.status();
+    if (!status.ok() || !*more) break;
+    status = worker.Process(item->place, item->raw, item->record, item->status);
+    if (status.ok()) status = worker.outputs()->failure();
+    if (status.ok() && merged->AtRest()) {
+      status = worker.outputs()->FlushFiles();
+      worker.Report();
+    }
+  }
+  const Status written = worker.outputs()->FlushFiles();
+  worker.Report();
+  const Status sent = worker.outputs()->FlushTopics(kFlushLimit);
+  if (!status.ok()) return status;
+  return written.ok() ? sent : written;
+}
+
+// Whether one thread must see all records in order: several inputs, formats whose lines do not
+// stand alone, outputs or limits that count one by one.
+bool NeedsOneReader(const RunState& state) {
+  const SourceSpec& source = state.source();
+  return source.inputs.size() > 1 || source.format == "csv" || source.format == "tsv";
+}
+
+bool NeedsOneThread(const RunState& state) {
+  const auto outputs = OutputLocations(state);
+  const auto& nodes = state.topology.graph().nodes;
+  return state.options.limit || state.options.max_errors ||
+         std::any_of(outputs.begin(), outputs.end(),
+                     [](auto& output) { return output.is_topic(); }) ||
+         std::any_of(nodes.begin(), nodes.end(), [](auto& node) {
+           return node.kind == TopologyNode::Kind::kSink &&
+                  (node.sink.topic_of_record || node.sink.format == "csv" ||
+                   node.sink.format == "tsv");
+         });
+}
+
+}  // namespace
+
+Status RunOnFiles(RunState* state, OutputFiles* files) {
+  if (NeedsOneReader(*state)) return RunMerged(state, files);
+  KSTREAM_ASSIGN_OR_RETURN(auto reader,
+                           transport::ChunkReader::Open(state->source().inputs[0].name));
+  const int threads = NeedsOneThread(*state) ? 1 : state->options.threads;
+  return ChunkedRun(state, files, std::move(reader)).Run(threads);
+}
+
+}  // namespace kstream::runtime

@@ -1,0 +1,41 @@
+#include "runtime/file_worker.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/log.h"
+
+namespace kstream::runtime {
+
+std::string LinePlace::ToString() const {
+  return fmt::format("{}:{}", path == "-" ? "stdin" : path, line + 1);
+}
+
+Status FileWorker::Open() {
+  KSTREAM_RETURN_IF_ERROR(outputs_.Open());
+  bad_records_ =
+      std::make_unique<task::BadRecords>(state_->policy(), &state_->bad, outputs_.dead_letters());
+  task_ = std::make_unique<task::Task>(
+      state_->topology, "0_0", [this](const TopologyNode& node) { return outputs_.SinkOf(node); });
+  return task_->Init();
+}
+
+Status FileWorker::Process(const LinePlace& place, const Record& raw, const Record& record,
+                           const Status& decoded) {
+  read_++;
+  const Status status = decoded.ok() ? task_->Process(0, record) : decoded;
+  if (status.ok() || status.code() != StatusCode::kData) return status;
+  std::string message;
+  KSTREAM_RETURN_IF_ERROR(bad_records_->Handle(raw, place.ToString(), status, &message));
+  if (!message.empty()) messages_.push_back(std::move(message));
+  return Status::Ok();
+}
+
+void FileWorker::Report() {
+  state_->read.fetch_add(std::exchange(read_, 0), std::memory_order_relaxed);
+  for (const std::string& message : messages_) Log(LogLevel::kWarning, message);
+  messages_.clear();
+}
+
+}  // namespace kstream::runtime

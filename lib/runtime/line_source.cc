@@ -1,0 +1,47 @@
+#include "runtime/line_source.h"
+
+#include "record/partitioner.h"
+
+namespace kstream::runtime {
+
+Result<std::unique_ptr<LineSource>> LineSource::Create(const RunState& state,
+                                                       const std::string& path) {
+  KSTREAM_ASSIGN_OR_RETURN(const InputFormat format, ParseInputFormat(state.source().format));
+  std::unique_ptr<LineSource> source(new LineSource(state, path, format));
+  KSTREAM_ASSIGN_OR_RETURN(source->ingest_, task::Ingest::Create(state.source(), state.serdes));
+  return source;
+}
+
+LineSource::LineSource(const RunState& state, const std::string& path, InputFormat format)
+    : path_(path), format_(format), partitions_(state.options.partitions) {
+  cache_.reader = &reader_;
+}
+
+void LineSource::Prepare(std::string_view lines) {
+  if (format_ == InputFormat::kJson) reader_.Prepare(lines);
+}
+
+Status LineSource::Decode(std::string_view line, int64_t number, Record* raw, Record* record) {
+  arena_.Reset();
+  cache_.Reset();
+  *raw = Record();
+  raw->topic = path_;
+  raw->partition = 0;
+  raw->offset = number;
+  raw->value = line;
+  if (format_ == InputFormat::kEnvelope) {
+    envelope_.Clear();
+    Record read;
+    KSTREAM_RETURN_IF_ERROR(envelope_.Parse(line, &read));
+    *raw = read;
+    *record = read;
+  } else {
+    *record = *raw;
+    record->cache = &cache_;
+  }
+  if (!ingest_->trivial()) KSTREAM_RETURN_IF_ERROR(ingest_->Apply(record, &arena_));
+  if (partitions_ > 1) record->partition = PartitionOfKey(record->key, partitions_, number);
+  return Status::Ok();
+}
+
+}  // namespace kstream::runtime

@@ -1,0 +1,235 @@
+#include "runtime/outputs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/encoding.h"
+
+namespace kstream::runtime {
+namespace {
+
+// Takes one record from --limit; false when nothing is left. Only runs with a limit pay for it.
+bool TakeFromBudget(RunState* state) {
+  return !state->options.limit || state->budget.fetch_sub(1, std::memory_order_relaxed) > 0;
+}
+
+}  // namespace
+
+// Encodes records as lines of a file. With --dry-run the lines are made, and dropped.
+class FileSink final : public task::RecordSink {
+ public:
+  FileSink(ThreadOutputs* outputs, transport::FileOutput* file,
+           std::unique_ptr<SinkEncoder> encoder, bool counts)
+      : outputs_(outputs), file_(file), encoder_(std::move(encoder)), counts_(counts) {}
+
+  Status Write(const Record& record) override {
+    RunState* const state = outputs_->state_;
+    if (!counts_) return encoder_->Append(record, &lines_);
+    const size_t before = lines_.size();
+    KSTREAM_RETURN_IF_ERROR(encoder_->Append(record, &lines_));
+    if (!TakeFromBudget(state)) {
+      lines_.resize(before);
+      return Status::Ok();
+    }
+    written_++;
+    return Status::Ok();
+  }
+
+  std::string Take() {
+    outputs_->state_->written.fetch_add(std::exchange(written_, 0), std::memory_order_relaxed);
+    if (outputs_->state_->options.dry_run) lines_.clear();
+    return std::exchange(lines_, {});
+  }
+
+  Status Flush() {
+    outputs_->state_->written.fetch_add(std::exchange(written_, 0), std::memory_order_relaxed);
+    if (lines_.empty()) return Status::Ok();
+    const Status status = outputs_->state_->options.dry_run ? Status::Ok() : file_->Write(lines_);
+    lines_.clear();
+    return status;
+  }
+
+  Status WriteLines(std::string_view lines) { return file_->Write(lines); }
+
+ private:
+  ThreadOutputs* const outputs_;
+  transport::FileOutput* const file_;
+  const std::unique_ptr<SinkEncoder> encoder_;
+  const bool counts_;
+  std::string lines_;
+  int64_t written_ = 0;
+};
+
+// Sends records to one topic, or to the topic that each record names.
+class TopicSink final : public task::RecordSink {
+ public:
+  TopicSink(ThreadOutputs* outputs, transport::Producer* producer, const SinkSpec& spec,
+            bool counts)
+      : outputs_(outputs), producer_(producer), spec_(spec), counts_(counts) {}
+
+  Status Open() {
+    if (spec_.topic_of_record) return Status::Ok();
+    KSTREAM_ASSIGN_OR_RETURN(topic_, producer_->Open(spec_.output.name));
+    return Status::Ok();
+  }
+
+  Status Write(const Record& record) override {
+    RunState* const state = outputs_->state_;
+    transport::Producer::Topic* topic = topic_;
+    if (!topic) {
+      KSTREAM_ASSIGN_OR_RETURN(topic, TopicOf(record));
+    }
+    if (counts_ && !TakeFromBudget(state)) return Status::Ok();
+    if (!state->options.dry_run) {
+      KSTREAM_RETURN_IF_ERROR(producer_->Send(
+          topic, spec_.partition_of_record ? record.partition : -1, record, outputs_->tag_));
+    }
+    if (counts_) state->written.fetch_add(1, std::memory_order_relaxed);
+    return Status::Ok();
+  }
+
+ private:
+  Result<transport::Producer::Topic*> TopicOf(const Record& record) {
+    const auto found = topics_.find(record.topic);
+    if (found != topics_.end()) return found->second;
+    Result<transport::Producer::Topic*> topic = producer_->Open(record.topic);
+    // That a record names a topic that does not exist is the record's fault, not the stage's.
+    if (!topic.ok()) return Status::Data(std::string(topic.status().message()));
+    topics_.emplace(record.topic, *topic);
+    return *topic;
+  }
+
+  ThreadOutputs* const outputs_;
+  transport::Producer* const producer_;
+  const SinkSpec spec_;
+  const bool counts_;
+  transport::Producer::Topic* topic_ = nullptr;
+  std::map<std::string, transport::Producer::Topic*, std::less<>> topics_;
+};
+
+std::vector<Location> OutputLocations(const RunState& state) {
+  std::vector<Location> locations;
+  const auto add = [&](const Location& location) {
+    if (std::find(locations.begin(), locations.end(), location) == locations.end())
+      locations.push_back(location);
+  };
+  for (const TopologyNode& node : state.topology.graph().nodes) {
+    if (node.kind == TopologyNode::Kind::kSink && !node.sink.topic_of_record) add(node.sink.output);
+  }
+  if (state.options.dead_letter) add(*state.options.dead_letter);
+  return locations;
+}
+
+Status OutputFiles::Open(const RunState& state) {
+  for (const Location& output : OutputLocations(state)) {
+    if (output.is_topic()) continue;
+    for (const Location& input : state.source().inputs) {
+      if (!input.is_topic() && transport::SameFile(input.name, output.name)) {
+        return Status::Usage(
+            fmt::format("{} is both input and output: write to another file", output.name));
+      }
+    }
+    if (state.options.dry_run) continue;
+    KSTREAM_ASSIGN_OR_RETURN(files_[output.name], transport::FileOutput::Open(output.name));
+  }
+  return Status::Ok();
+}
+
+transport::FileOutput* OutputFiles::Find(const std::string& path) const {
+  const auto found = files_.find(path);
+  return found == files_.end() ? nullptr : found->second.get();
+}
+
+bool OutputFiles::closed() const {
+  return std::any_of(files_.begin(), files_.end(),
+                     [](auto& file) { return file.second->closed(); });
+}
+
+Status OutputFiles::Close() {
+  Status first;
+  for (auto& [path, file] : files_) {
+    if (Status status = file->Close(); !status.ok() && first.ok()) first = status;
+  }
+  return first;
+}
+
+ThreadOutputs::ThreadOutputs(RunState* state, OutputFiles* files) : state_(state), files_(files) {}
+ThreadOutputs::~ThreadOutputs() = default;
+
+Status ThreadOutputs::Open() {
+  for (const TopologyNode& node : state_->topology.graph().nodes) {
+    if (node.kind != TopologyNode::Kind::kSink) continue;
+    KSTREAM_ASSIGN_OR_RETURN(by_node_[&node], NewSink(node.sink, true));
+  }
+  if (state_->options.dead_letter) {
+    SinkSpec spec;
+    spec.output = *state_->options.dead_letter;
+    spec.format = "envelope";  // of a file: only it keeps all that a dead letter carries
+    KSTREAM_ASSIGN_OR_RETURN(dead_letters_, NewSink(spec, false));
+  }
+  return Status::Ok();
+}
+
+Result<std::unique_ptr<task::RecordSink>> ThreadOutputs::NewSink(const SinkSpec& spec,
+                                                                 bool counts) {
+  if (spec.topic_of_record || spec.output.is_topic()) {
+    KSTREAM_ASSIGN_OR_RETURN(transport::Producer * producer, ProducerOf(spec.output.cluster));
+    auto sink = std::make_unique<TopicSink>(this, producer, spec, counts);
+    KSTREAM_RETURN_IF_ERROR(sink->Open());
+    return std::unique_ptr<task::RecordSink>(std::move(sink));
+  }
+  KSTREAM_ASSIGN_OR_RETURN(auto encoder, SinkEncoder::Create(spec, state_->serdes));
+  auto sink =
+      std::make_unique<FileSink>(this, files_->Find(spec.output.name), std::move(encoder), counts);
+  file_sinks_.push_back(sink.get());
+  return std::unique_ptr<task::RecordSink>(std::move(sink));
+}
+
+Result<transport::Producer*> ThreadOutputs::ProducerOf(const std::string& cluster) {
+  auto& producer = producers_[cluster];
+  if (!producer) {
+    KSTREAM_ASSIGN_OR_RETURN(producer, state_->clusters.at(cluster)->NewProducer());
+  }
+  return producer.get();
+}
+
+Status ThreadOutputs::FlushFiles() {
+  for (FileSink* sink : file_sinks_) KSTREAM_RETURN_IF_ERROR(sink->Flush());
+  return Status::Ok();
+}
+
+void ThreadOutputs::TakeFiles(std::vector<std::string>* parts) {
+  parts->clear();
+  for (FileSink* sink : file_sinks_) parts->push_back(sink->Take());
+}
+
+Status ThreadOutputs::WriteFiles(const std::vector<std::string>& parts) {
+  for (size_t i = 0; i < parts.size(); i++) {
+    if (!parts[i].empty()) KSTREAM_RETURN_IF_ERROR(file_sinks_[i]->WriteLines(parts[i]));
+  }
+  return Status::Ok();
+}
+
+uint64_t ThreadOutputs::Pending(uint32_t tag) const {
+  uint64_t pending = 0;
+  for (auto& [cluster, producer] : producers_) pending += producer->Pending(tag);
+  return pending;
+}
+
+Status ThreadOutputs::failure() const {
+  for (auto& [cluster, producer] : producers_) KSTREAM_RETURN_IF_ERROR(producer->failure());
+  return Status::Ok();
+}
+
+void ThreadOutputs::Poll() {
+  for (auto& [cluster, producer] : producers_) producer->Poll(std::chrono::milliseconds(0));
+}
+
+Status ThreadOutputs::FlushTopics(std::chrono::milliseconds limit) {
+  for (auto& [cluster, producer] : producers_) KSTREAM_RETURN_IF_ERROR(producer->Flush(limit));
+  return failure();
+}
+
+}  // namespace kstream::runtime
