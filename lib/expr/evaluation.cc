@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "expr/jsonlogic.h"
+
 namespace kstream::expr {
 
 Value Evaluation::Fail(std::string message) {
@@ -97,17 +99,21 @@ Value Evaluation::One(const Node& node, Value in) {
     case Op::kIterate:
     case Op::kTry:
     case Op::kComma:
-    case Op::kJsonLogic:
       break;
+    case Op::kJsonLogic:
+      return EvalJsonLogic(node, in, this);
   }
   return Fail("not an expression of one output");
 }
 
+bool Evaluation::Step() {
+  if (++steps_ <= step_limit_ && !arena_.full()) return true;
+  Fail("the result is too large");
+  return false;
+}
+
 bool Evaluation::Each(const Node& node, Value in, Sink sink) {
-  if (++steps_ > step_limit_ || arena_.full()) {
-    Fail("the result is too large");
-    return false;
-  }
+  if (!Step()) return false;
   if (node.single) {
     const Value v = One(node, in);
     return !v.is_error() && sink(v);

@@ -64,6 +64,9 @@ class Evaluation {
   // Calls `sink` with each output. False: it failed(), or the sink said stop.
   bool Each(const Node& node, Value in, Sink sink);
 
+  // Counts one turn of a loop that a program or its data may make long. False, and failed(), when
+  // it has been enough or the arena is full.
+  bool Step();
   // Records what went wrong, and is the error value.
   Value Fail(std::string message);
   bool failed() const { return failed_; }

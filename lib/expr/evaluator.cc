@@ -5,6 +5,7 @@
 
 #include "expr/evaluation.h"
 #include "expr/inputs.h"
+#include "expr/jsonlogic.h"
 #include "expr/libjq.h"
 #include "expr/program_rep.h"
 
@@ -77,7 +78,7 @@ Status Evaluator::Test(const Input& input, bool* keep) {
   if (root.single) {
     const Value result = evaluation.One(root, value);
     if (result.is_error()) return rep_->Error();
-    *keep = result.truthy();
+    *keep = rep_->program->rep().json_logic ? JsonLogicTruthy(result) : result.truthy();
     return Status::Ok();
   }
   evaluation.Each(root, value, [keep](Value v) {

@@ -1,6 +1,7 @@
 #include "expr/program.h"
 
 #include "expr/jq_parser.h"
+#include "expr/jsonlogic.h"
 #include "expr/program_rep.h"
 
 namespace kstream::expr {
@@ -17,6 +18,12 @@ Status CompileJq(const CompileOptions& options, Program::Rep* rep) {
   return Status::Ok();
 }
 
+Status CompileJsonLogic(const CompileOptions& options, Program::Rep* rep) {
+  rep->json_logic = true;
+  KSTREAM_ASSIGN_OR_RETURN(rep->tree, ParseJsonLogic(rep->text, options));
+  return Status::Ok();
+}
+
 }  // namespace
 
 Program::Program(std::unique_ptr<Rep> rep) : rep_(std::move(rep)) {}
@@ -26,7 +33,10 @@ Result<std::shared_ptr<const Program>> Program::Compile(std::string_view text,
                                                         const CompileOptions& options) {
   auto rep = std::make_unique<Rep>();
   rep->text = text;
-  KSTREAM_RETURN_IF_ERROR(CompileJq(options, rep.get()));
+  const bool json_logic = options.language == Language::kJsonLogic ||
+                          (options.language == Language::kAuto && LooksLikeJsonLogic(rep->text));
+  KSTREAM_RETURN_IF_ERROR(json_logic ? CompileJsonLogic(options, rep.get())
+                                     : CompileJq(options, rep.get()));
   return std::shared_ptr<const Program>(std::make_shared<Program>(std::move(rep)));
 }
 
