@@ -40,6 +40,9 @@ void AppendEnvelope(const Record& record, json::Reader& reader, std::string* out
 // Not thread-safe: one per thread.
 class EnvelopeReader {
  public:
+  // Says that the lines to come lie in `region` (see json::Reader::Prepare). Only a hint.
+  void Prepare(std::string_view region) { reader_.Prepare(region); }
+
   // Fills *record, which then points into `line` and into this reader: valid as long as the line,
   // and until Clear(). *record is unchanged on failure.
   Status Parse(std::string_view line, Record* record);

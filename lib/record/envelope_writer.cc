@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 
 #include "record/base64.h"
 #include "record/envelope.h"
@@ -34,10 +33,9 @@ int Depth(std::string_view json) {
   return deepest;
 }
 
+// A shorter text has no room for that many brackets and their partners.
 bool FitsInsideObject(std::string_view json) {
-  auto brackets =
-      std::count(json.begin(), json.end(), '[') + std::count(json.begin(), json.end(), '{');
-  return brackets < json::kMaxDepth || Depth(json) < json::kMaxDepth;
+  return json.size() < 2 * json::kMaxDepth || Depth(json) < json::kMaxDepth;
 }
 
 // Whether the bytes are known to be valid JSON. What a cache holds parsed may be the JSON that a
@@ -66,18 +64,26 @@ void AppendBase64String(std::string_view bytes, std::string* out) {
   out->push_back('"');
 }
 
-// `name` or `name`_b64, whichever can hold the bytes.
-void AppendBytesField(std::string_view name, const Bytes& bytes, std::string* out) {
-  fmt::format_to(std::back_inserter(*out), "\"{}", name);
+// A field called `name`, or `name_b64` when only that can hold the bytes.
+void AppendBytesField(std::string_view name, std::string_view name_b64, const Bytes& bytes,
+                      std::string* out) {
   if (!bytes) {
-    *out += "\":null";
+    *out += name;
+    *out += "null";
   } else if (json::IsUtf8(*bytes)) {
-    *out += "\":";
+    *out += name;
     json::AppendQuoted(*bytes, out);
   } else {
-    *out += "_b64\":";
+    *out += name_b64;
     AppendBase64String(*bytes, out);
   }
+}
+
+void AppendInteger(std::string_view name, int64_t value, std::string* out) {
+  *out += name;
+  const fmt::format_int digits(value);
+  out->append(digits.data(), digits.size());
+  out->push_back(',');
 }
 
 void AppendText(std::string_view bytes, std::string* out) {
@@ -105,32 +111,30 @@ void AppendHeaders(std::span<const Header> headers, std::string* out) {
 }  // namespace
 
 void AppendEnvelope(const Record& record, json::Reader& reader, std::string* out) {
-  auto append = std::back_inserter(*out);
   out->push_back('{');
   if (!record.topic.empty()) {
     *out += "\"topic\":";
     AppendText(record.topic, out);
     out->push_back(',');
   }
-  if (record.partition != -1) fmt::format_to(append, "\"partition\":{},", record.partition);
-  if (record.offset != -1) fmt::format_to(append, "\"offset\":{},", record.offset);
+  if (record.partition != -1) AppendInteger("\"partition\":", record.partition, out);
+  if (record.offset != -1) AppendInteger("\"offset\":", record.offset, out);
   if (record.timestamp_type != TimestampType::kNone) {
-    fmt::format_to(append, "\"tstype\":\"{}\",\"ts\":{},",
-                   record.timestamp_type == TimestampType::kCreateTime ? "create" : "logappend",
-                   record.timestamp);
+    *out += record.timestamp_type == TimestampType::kCreateTime ? "\"tstype\":\"create\","
+                                                                : "\"tstype\":\"logappend\",";
+    AppendInteger("\"ts\":", record.timestamp, out);
   }
   if (!record.headers.empty()) {
     *out += "\"headers\":";
     AppendHeaders(record.headers, out);
     out->push_back(',');
   }
-  AppendBytesField("key", record.key, out);
-  out->push_back(',');
+  AppendBytesField("\"key\":", "\"key_b64\":", record.key, out);
   if (record.value && IsValue(*record.value, record.cache, reader)) {
-    *out += "\"value\":";
+    *out += ",\"value\":";
     *out += *record.value;
   } else {
-    AppendBytesField("payload", record.value, out);
+    AppendBytesField(",\"payload\":", ",\"payload_b64\":", record.value, out);
   }
   out->push_back('}');
 }
