@@ -31,7 +31,9 @@ std::optional<ScaledDecimal> ScaleDecimal(std::string_view number, int scale) {
   result.negative = number.starts_with('-');
   if (result.negative) number.remove_prefix(1);
   int64_t exponent = scale;
-  if (size_t e = number.find_first_of("eE"); e != std::string_view::npos) {
+  auto is_e = [](char c) { return (c | 0x20) == 'e'; };
+  auto e = static_cast<size_t>(std::find_if(number.begin(), number.end(), is_e) - number.begin());
+  if (e != number.size()) {
     exponent += ParseExponent(number.substr(e + 1));
     number = number.substr(0, e);
   }

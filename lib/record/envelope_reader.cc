@@ -1,7 +1,7 @@
 // The reading half of record/envelope.h.
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <charconv>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -22,14 +22,21 @@ Status WrongType(std::string_view field, std::string_view wanted) {
   return Status::Data(fmt::format("envelope: \"{}\" is not {}", field, wanted));
 }
 
+// The integer that a valid number is, whatever its spelling.
+std::optional<int64_t> IntegerOf(std::string_view number) {
+  int64_t value = 0;
+  auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
+  if (error == std::errc() && end == number.data() + number.size()) return value;
+  std::optional<ScaledDecimal> scaled = ScaleDecimal(number, 0);
+  if (!scaled || !scaled->exact) return std::nullopt;
+  return scaled->AsInt64();
+}
+
 template <typename Integer>
 Status ReadInteger(const json::Document& document, Node node, std::string_view field,
                    Integer* out) {
   std::optional<int64_t> value;
-  if (document.type(node) == Type::kNumber) {
-    std::optional<ScaledDecimal> scaled = ScaleDecimal(document.Raw(node), 0);
-    if (scaled && scaled->exact) value = scaled->AsInt64();
-  }
+  if (document.type(node) == Type::kNumber) value = IntegerOf(document.Raw(node));
   if (!value || *value < std::numeric_limits<Integer>::min() ||
       *value > std::numeric_limits<Integer>::max()) {
     return WrongType(field, fmt::format("an integer of {} bits", 8 * sizeof(Integer)));
@@ -117,9 +124,9 @@ Status EnvelopeReader::Collect(Fields* fields) {
   if (document_.type(root) != Type::kObject) return Status::Data("envelope: not a JSON object");
   for (Node name = document_.First(root); name != kNoNode;) {
     Node value = document_.ValueOf(name);
-    scratch_.clear();
     std::string_view text = document_.StringContent(name);
-    if (text.find('\\') != std::string_view::npos) {
+    if (document_.may_have_escapes() && text.find('\\') != std::string_view::npos) {
+      scratch_.clear();
       json::Unescape(text, &scratch_);
       text = scratch_;
     }

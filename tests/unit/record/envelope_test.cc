@@ -227,6 +227,13 @@ TEST_F(Envelope, TakesTheLastOfRepeatedFields) {
   EXPECT_EQ(r.timestamp_type, TimestampType::kCreateTime);
 }
 
+TEST_F(Envelope, TakesIntegersHoweverSpelled) {
+  Record r = Read(R"({"partition":1e1,"offset":-0,"ts":1700000000123.000,"value":1})");
+  EXPECT_EQ(r.partition, 10);
+  EXPECT_EQ(r.offset, 0);
+  EXPECT_EQ(r.timestamp, 1700000000123);
+}
+
 TEST_F(Envelope, NamesTheFieldThatIsWrong) {
   ExpectBad("", "");
   ExpectBad("{", "");
