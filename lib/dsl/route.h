@@ -16,10 +16,9 @@ class Route {
     if (spec.partition) partition_.emplace("--partition", *spec.partition, serdes);
   }
 
-  // Sets topic and partition of *record, whose views then live until the next call. Without a
-  // partition expression the sink's partitioner chooses.
+  // Sets topic and partition of *record, as far as there are expressions for them; its views then live
+  // until the next call.
   Status Apply(const expr::Input& input, Record* record) {
-    record->partition = -1;
     if (to_) KSTREAM_RETURN_IF_ERROR(to_->Topic(input, &record->topic));
     if (partition_) KSTREAM_RETURN_IF_ERROR(partition_->Partition(input, &record->partition));
     return Status::Ok();

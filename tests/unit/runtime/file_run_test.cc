@@ -1,0 +1,171 @@
+// The public Runtime on real files.
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "kstream/operators.h"
+#include "kstream/runtime.h"
+
+namespace kstream {
+namespace {
+
+class FileRun : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = testing::TempDir() + "kstreamXXXXXX";
+    folder_ = mkdtemp(pattern.data());
+    sink_.output = {Location::Kind::kFile, "", folder_ + "/out"};
+  }
+  void Input(const std::string& name, const std::string& text) {
+    std::ofstream(folder_ + "/" + name) << text;
+    source_.inputs.push_back({Location::Kind::kFile, "", folder_ + "/" + name});
+  }
+  std::string Read(const std::string& name) const {
+    std::stringstream text;
+    text << std::ifstream(folder_ + "/" + name).rdbuf();
+    return text.str();
+  }
+  Status Run(const std::string& keep) {
+    TopologyBuilder builder;
+    builder.AddSource("in", source_)
+        .AddProcessor("filter",
+                      *Filter({.keep = *Expression::Compile(keep),
+                               .kept = {},
+                               .rest = {},
+                               .route = {},
+                               .serdes = {}}),
+                      {"in"})
+        .AddSink("out", sink_, {"filter"});
+    auto runtime = Runtime::Create(*builder.Build(), options_);
+    if (!runtime.ok()) return runtime.status();
+    const Status status = (*runtime)->Run();
+    counts_ = (*runtime)->counts();
+    return status;
+  }
+  std::string folder_;
+  SourceSpec source_;
+  SinkSpec sink_;
+  RuntimeOptions options_;
+  Counts counts_;
+};
+
+TEST_F(FileRun, KeepsLinesAndCounts) {
+  Input("in", "{\"n\":1}\n\n{\"n\":2}\r\n{\"n\":3}");
+  EXPECT_TRUE(Run(".n > 1").ok());
+  EXPECT_EQ(Read("out"), "{\"n\":2}\n{\"n\":3}\n");
+  EXPECT_EQ(counts_.read, 3);
+  EXPECT_EQ(counts_.written, 2);
+}
+
+TEST_F(FileRun, GivesTheSameBytesForEveryNumberOfThreads) {
+  std::string text, expected;
+  for (int i = 0; i < 400'000; i++) {
+    const std::string line = "{\"n\":" + std::to_string(i) + "}\n";
+    text += line;
+    if (i % 3 == 0) expected += line;
+  }
+  Input("in", text);
+  for (const int threads : {1, 2, 5}) {
+    options_.threads = threads;
+    EXPECT_TRUE(Run(".n % 3 == 0").ok());
+    EXPECT_TRUE(Read("out") == expected) << threads;
+  }
+}
+
+TEST_F(FileRun, WritesEverythingBeforeABadLineAndNothingBehindIt) {
+  std::string text;
+  for (int i = 0; i < 300'000; i++) text += i == 200'000 ? "{\n" : std::to_string(i) + "\n";
+  Input("in", text);
+  for (const int threads : {1, 3}) {
+    options_.threads = threads;
+    const Status status = Run(". >= 199999");
+    EXPECT_EQ(status.code(), StatusCode::kData);
+    EXPECT_EQ(std::string(status.message()).find(folder_ + "/in:200001: "), 0u) << status.message();
+    EXPECT_EQ(Read("out"), "199999\n");
+  }
+}
+
+TEST_F(FileRun, SkipsBadLinesAndCountsThem) {
+  Input("in", "1\n{\n1 2\n3\n");
+  options_.on_error = OnError::kSkip;
+  EXPECT_TRUE(Run("true").ok());
+  EXPECT_EQ(Read("out"), "1\n3\n");
+  EXPECT_EQ(counts_.skipped, 2);
+}
+
+TEST_F(FileRun, ADeadLetterOfALineKeepsItsBytes) {
+  Input("in", "{\"n\":\n{\"n\":2}\n");
+  options_.on_error = OnError::kDeadLetter;
+  options_.dead_letter = Location{Location::Kind::kFile, "", folder_ + "/dead"};
+  EXPECT_TRUE(Run(".n > 0").ok());
+  EXPECT_EQ(Read("out"), "{\"n\":2}\n");
+  EXPECT_NE(Read("dead").find("\"payload\":\"{\\\"n\\\":\""), std::string::npos) << Read("dead");
+  EXPECT_EQ(counts_.dead_letters, 1);
+}
+
+TEST_F(FileRun, MergesInputsByTimestampAndTiesInTheOrderGiven) {
+  source_.timestamp_expression = *Expression::Compile(".t");
+  Input("a", "{\"t\":1,\"f\":\"a\"}\n{\"t\":5,\"f\":\"a\"}\n");
+  Input("b", "{\"t\":1,\"f\":\"b\"}\n{\"t\":3,\"f\":\"b\"}\n");
+  sink_.format = "format";
+  sink_.format_text = "%T%{.f} ";
+  EXPECT_TRUE(Run("true").ok());
+  EXPECT_EQ(Read("out"), "1a 1b 3b 5a ");
+}
+
+TEST_F(FileRun, StopsAfterTheLimit) {
+  Input("in", "1\n2\n3\n4\n");
+  options_.limit = 2;
+  options_.threads = 4;
+  EXPECT_TRUE(Run(". > 1").ok());
+  EXPECT_EQ(Read("out"), "2\n3\n");
+  EXPECT_EQ(counts_.written, 2);
+}
+
+TEST_F(FileRun, ReadsColumns) {
+  source_.format = "csv";
+  Input("in", "user,amount\nu1,5\n\"u,2\",7\n");
+  sink_.format = "tsv";
+  EXPECT_TRUE(Run("(.amount | tonumber) > 5").ok());
+  EXPECT_EQ(Read("out"), "user\tamount\nu,2\t7\n");
+}
+
+TEST_F(FileRun, SpreadsKeysOverPartitionsAsATopicWould) {
+  source_.key = *Expression::Compile(".k");
+  options_.partitions = 3;
+  Input("in", "{\"k\":\"alice\"}\n{\"k\":\"TT0124\"}\n");
+  sink_.format = "format";
+  sink_.format_text = "%k=%p ";
+  EXPECT_TRUE(Run("true").ok());
+  EXPECT_EQ(Read("out").find("alice=0 "), 0u) << Read("out");
+}
+
+TEST_F(FileRun, RefusesToWriteOverItsInput) {
+  Input("in", "1\n");
+  sink_.output.name = source_.inputs[0].name;
+  EXPECT_EQ(Run("true").code(), StatusCode::kUsage);
+  EXPECT_EQ(Read("in"), "1\n");
+}
+
+TEST_F(FileRun, WritesNothingInADryRun) {
+  Input("in", "1\n");
+  options_.dry_run = true;
+  EXPECT_TRUE(Run("true").ok());
+  EXPECT_FALSE(std::ifstream(folder_ + "/out").good());
+  EXPECT_EQ(counts_.written, 1);
+}
+
+TEST_F(FileRun, RefusesMistakesBeforeItTouchesAnything) {
+  Input("in", "1\n");
+  options_.threads = 0;
+  EXPECT_EQ(Run("true").code(), StatusCode::kUsage);
+  options_.threads = 1;
+  sink_.format = "xml";
+  EXPECT_EQ(Run("true").code(), StatusCode::kUsage);
+  EXPECT_FALSE(std::ifstream(folder_ + "/out").good());
+}
+
+}  // namespace
+}  // namespace kstream
