@@ -8,6 +8,11 @@
 #include "transport/kafka/errors.h"
 
 namespace kstream::transport::kafka {
+namespace {
+
+constexpr std::chrono::seconds kJoinLimit{10};
+
+}  // namespace
 
 Result<std::unique_ptr<Consumer>> KafkaConsumer::New(const Options& options,
                                                      const ConsumerOptions& consumer) {
@@ -28,6 +33,7 @@ KafkaConsumer::~KafkaConsumer() { static_cast<void>(Close()); }
 Status KafkaConsumer::Close() {
   if (closing_ || core_->handle == nullptr) return Status::Ok();
   closing_ = true;
+  AwaitJoin();
   owed_.clear();
   for (const auto& [partition, position] : positions_) leaving_.push_back(partition);
   positions_.clear();
@@ -41,9 +47,21 @@ Status KafkaConsumer::Close() {
   return status;
 }
 
+// librdkafka 2.0.2 aborts the process (rd_kafka_sticky_assignor_state_destroy) when a consumer
+// closes between the group's answer to its join and its first assignment: so that is waited for. A
+// group that does not answer at all is in no such state.
+void KafkaConsumer::AwaitJoin() {
+  const Clock::time_point end = Clock::now() + kJoinLimit;
+  while (joining_ && Clock::now() < end) {
+    if (rd_kafka_message_t* message = rd_kafka_consumer_poll(client(), 100))
+      rd_kafka_message_destroy(message);
+  }
+}
+
 Status KafkaConsumer::Subscribe(const std::vector<std::string>& topics) {
   PartitionList list = NewPartitionList(topics.size());
   for (const std::string& topic : topics) Add(list, {topic, RD_KAFKA_PARTITION_UA});
+  joining_ = true;
   return ClusterError(rd_kafka_subscribe(client(), list.get()), "joining the group");
 }
 

@@ -70,6 +70,7 @@ class KafkaConsumer : public Consumer {
   static void OnRebalance(rd_kafka_t* client, rd_kafka_resp_err_t event,
                           rd_kafka_topic_partition_list_t* partitions, void* opaque);
   void OnRevoked(const rd_kafka_topic_partition_list_t* partitions, bool at_once);
+  void AwaitJoin();
   Status AnswerRevoke();
 
   // The position that a message belongs to; null when its partition is not read any more.
@@ -83,6 +84,7 @@ class KafkaConsumer : public Consumer {
   Queue queue_;
   std::optional<Commits> commits_;
   bool closing_ = false;
+  bool joining_ = false;  // subscribed, and no assignment has come yet
 
   std::map<TopicPartition, Position> positions_;
   std::map<TopicPartition, int64_t> committed_;  // as Committed() told, for messages

@@ -29,6 +29,7 @@ void Remove(const TopicPartition& partition, std::vector<TopicPartition>* from) 
 void KafkaConsumer::OnRebalance(rd_kafka_t* client, rd_kafka_resp_err_t event,
                                 rd_kafka_topic_partition_list_t* partitions, void* opaque) {
   auto* self = Handle::Owner<KafkaConsumer>(opaque);
+  self->joining_ = false;
   if (event == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) {
     for (const auto& element : Elements(partitions)) {
       self->assigned_.push_back({element.topic, element.partition});
