@@ -26,13 +26,18 @@ class FilterProcessor final : public Processor {
     KSTREAM_RETURN_IF_ERROR(keep_.Test(input, &keep));
     const bool kept = keep != negate_;
     if (!kept && rest_.empty()) return Status::Ok();
+    if (route_.trivial()) return Forward(record, kept);
     Record routed = record;
     KSTREAM_RETURN_IF_ERROR(route_.Apply(input, &routed));
-    const std::string& child = kept ? kept_ : rest_;
-    return child.empty() ? context_->Forward(routed) : context_->Forward(routed, child);
+    return Forward(routed, kept);
   }
 
  private:
+  Status Forward(const Record& record, bool kept) {
+    const std::string& child = kept ? kept_ : rest_;
+    return child.empty() ? context_->Forward(record) : context_->Forward(record, child);
+  }
+
   ProcessorContext* context_ = nullptr;
   expr::Evaluator keep_;
   const bool negate_;

@@ -16,8 +16,11 @@ class Route {
     if (spec.partition) partition_.emplace("--partition", *spec.partition, serdes);
   }
 
-  // Sets topic and partition of *record, as far as there are expressions for them; its views then live
-  // until the next call.
+  // Whether Apply changes nothing.
+  bool trivial() const { return !to_ && !partition_; }
+
+  // Sets topic and partition of *record, as far as there are expressions for them; its views then
+  // live until the next call.
   Status Apply(const expr::Input& input, Record* record) {
     if (to_) KSTREAM_RETURN_IF_ERROR(to_->Topic(input, &record->topic));
     if (partition_) KSTREAM_RETURN_IF_ERROR(partition_->Partition(input, &record->partition));

@@ -63,10 +63,8 @@ class ChunkedRun {
     std::string_view line;
     size_t number = 0;
     while (splitter.Next(&line, &number)) {
-      Record raw, record;
-      const int64_t line_number = chunk.first_line + static_cast<int64_t>(number);
-      Status status = lines->Decode(line, line_number, &raw, &record);
-      KSTREAM_RETURN_IF_ERROR(worker->Process({path_, line_number}, raw, record, status));
+      KSTREAM_RETURN_IF_ERROR(
+          worker->Process(line, chunk.first_line + static_cast<int64_t>(number), lines));
       if (state_->limit_reached()) break;
     }
     return worker->outputs()->failure();
@@ -132,7 +130,8 @@ Status RunMerged(RunState* state, OutputFiles* files) {
     const Result<bool> more = merged->Next(&item);
     status = more.status();
     if (!status.ok() || !*more) break;
-    status = worker.Process(item->place, item->raw, item->record, item->status);
+    status = worker.Process(item->place, item->record, item->status,
+                            [&] { return item->cursor->Raw(); });
     if (status.ok()) status = worker.outputs()->failure();
     if (status.ok() && merged->AtRest()) {
       status = worker.outputs()->FlushFiles();

@@ -21,13 +21,16 @@ Status FileWorker::Open() {
   return task_->Init();
 }
 
-Status FileWorker::Process(const LinePlace& place, const Record& raw, const Record& record,
-                           const Status& decoded) {
-  read_++;
-  const Status status = decoded.ok() ? task_->Process(0, record) : decoded;
-  if (status.ok() || status.code() != StatusCode::kData) return status;
+Status FileWorker::Process(std::string_view line, int64_t number, LineSource* lines) {
+  Record record;
+  const Status decoded = lines->Decode(line, number, &record);
+  return Process({lines->path(), number}, record, decoded,
+                 [&] { return lines->Raw(line, number); });
+}
+
+Status FileWorker::Bad(const LinePlace& place, const Record& raw, const Status& why) {
   std::string message;
-  KSTREAM_RETURN_IF_ERROR(bad_records_->Handle(raw, place.ToString(), status, &message));
+  KSTREAM_RETURN_IF_ERROR(bad_records_->Handle(raw, place.ToString(), why, &message));
   if (!message.empty()) messages_.push_back(std::move(message));
   return Status::Ok();
 }

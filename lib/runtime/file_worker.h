@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kstream/status.h"
+#include "runtime/line_source.h"
 #include "runtime/outputs.h"
 #include "runtime/run_state.h"
 #include "task/bad_records.h"
@@ -29,10 +30,18 @@ class FileWorker {
   // Opens the outputs and initialises the task.
   Status Open();
 
-  // Processes `record` unless `decoded` says that it is bad already; `raw` is the record as it was
-  // read. Any failure ends the run.
-  Status Process(const LinePlace& place, const Record& raw, const Record& record,
-                 const Status& decoded);
+  // Decodes and processes one line. Any failure ends the run.
+  Status Process(std::string_view line, int64_t number, LineSource* lines);
+  // Processes `record` unless `decoded` says that it is bad already. For what turns out bad, `raw`
+  // gives the record as it was read.
+  template <typename Raw>
+  Status Process(const LinePlace& place, const Record& record, const Status& decoded,
+                 const Raw& raw) {
+    read_++;
+    const Status status = decoded.ok() ? task_->Process(0, record) : decoded;
+    if (status.ok() || status.code() != StatusCode::kData) return status;
+    return Bad(place, raw(), status);
+  }
 
   // Counts and logs what has been processed since the last call.
   void Report();
@@ -40,6 +49,8 @@ class FileWorker {
   ThreadOutputs* outputs() { return &outputs_; }
 
  private:
+  Status Bad(const LinePlace& place, const Record& raw, const Status& why);
+
   RunState* const state_;
   ThreadOutputs outputs_;
   std::unique_ptr<task::BadRecords> bad_records_;

@@ -19,29 +19,37 @@ LineSource::LineSource(const RunState& state, const std::string& path, InputForm
 
 void LineSource::Prepare(std::string_view lines) {
   if (format_ == InputFormat::kJson) reader_.Prepare(lines);
+  if (format_ == InputFormat::kEnvelope) envelope_.Prepare(lines);
 }
 
-Status LineSource::Decode(std::string_view line, int64_t number, Record* raw, Record* record) {
+Status LineSource::Decode(std::string_view line, int64_t number, Record* record) {
   arena_.Reset();
   cache_.Reset();
-  *raw = Record();
-  raw->topic = path_;
-  raw->partition = 0;
-  raw->offset = number;
-  raw->value = line;
+  *record = Plain(line, number);
   if (format_ == InputFormat::kEnvelope) {
     envelope_.Clear();
-    Record read;
-    KSTREAM_RETURN_IF_ERROR(envelope_.Parse(line, &read));
-    *raw = read;
-    *record = read;
-  } else {
-    *record = *raw;
-    record->cache = &cache_;
+    KSTREAM_RETURN_IF_ERROR(envelope_.Parse(line, record));
   }
+  record->cache = &cache_;
   if (!ingest_->trivial()) KSTREAM_RETURN_IF_ERROR(ingest_->Apply(record, &arena_));
   if (partitions_ > 1) record->partition = PartitionOfKey(record->key, partitions_, number);
   return Status::Ok();
+}
+
+Record LineSource::Raw(std::string_view line, int64_t number) {
+  Record record = Plain(line, number);
+  // A line that is no envelope is told as it stands.
+  if (format_ == InputFormat::kEnvelope) static_cast<void>(envelope_.Parse(line, &record));
+  return record;
+}
+
+Record LineSource::Plain(std::string_view line, int64_t number) const {
+  Record record;
+  record.topic = path_;
+  record.partition = 0;
+  record.offset = number;
+  record.value = line;
+  return record;
 }
 
 }  // namespace kstream::runtime

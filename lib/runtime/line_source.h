@@ -26,14 +26,20 @@ class LineSource {
   // Says that the lines to come lie in `lines` (see json::Reader::Prepare).
   void Prepare(std::string_view lines);
 
-  // Makes *raw the record as it is read and *record the one to process, which has its key and event
-  // time. Both point into the line and into this source, until its next call. On kData *raw is what
-  // there is to tell about the bad record.
-  Status Decode(std::string_view line, int64_t number, Record* raw, Record* record);
+  // Makes *record the one to process, with its key and event time. It points into the line and into
+  // this source, until its next call.
+  Status Decode(std::string_view line, int64_t number, Record* record);
+
+  // What there is to tell about a line that turned out bad: the record as it was read. Valid as
+  // above.
+  Record Raw(std::string_view line, int64_t number);
 
   InputFormat format() const { return format_; }
+  const std::string& path() const { return path_; }
 
  private:
+  Record Plain(std::string_view line, int64_t number) const;
+
   LineSource(const RunState& state, const std::string& path, InputFormat format);
 
   const std::string path_;

@@ -18,9 +18,8 @@ class LineCursor final : public FileCursor {
       : state_(state), path_(path), reader_(std::move(reader)), lines_(std::move(lines)) {}
 
   Result<bool> Next(FileItem* item) override {
-    std::string_view line;
     size_t number = 0;
-    while (!splitter_ || !splitter_->Next(&line, &number)) {
+    while (!splitter_ || !splitter_->Next(&line_, &number)) {
       KSTREAM_ASSIGN_OR_RETURN(const bool more, reader_->Next(state_->stop, &chunk_));
       if (!more) return false;
       lines_->Prepare(chunk_.lines);
@@ -28,11 +27,14 @@ class LineCursor final : public FileCursor {
           lines_->format() == InputFormat::kRaw ? LineRule::kRaw : LineRule::kText;
       splitter_.emplace(chunk_.lines, chunk_.first_of_file, rule);
     }
-    item->place = {path_, chunk_.first_line + static_cast<int64_t>(number)};
-    item->status = lines_->Decode(line, item->place.line, &item->raw, &item->record);
-    at_rest_ = line.data() + line.size() + 1 >= chunk_.lines.data() + chunk_.lines.size();
+    number_ = chunk_.first_line + static_cast<int64_t>(number);
+    item->place = {path_, number_};
+    item->status = lines_->Decode(line_, number_, &item->record);
+    at_rest_ = line_.data() + line_.size() + 1 >= chunk_.lines.data() + chunk_.lines.size();
     return true;
   }
+
+  Record Raw() override { return lines_->Raw(line_, number_); }
 
   bool AtRest() const override { return at_rest_; }
 
@@ -43,6 +45,8 @@ class LineCursor final : public FileCursor {
   const std::unique_ptr<LineSource> lines_;
   transport::Chunk chunk_;
   std::optional<LineSplitter> splitter_;
+  std::string_view line_;
+  int64_t number_ = 0;
   bool at_rest_ = false;
 };
 
@@ -73,10 +77,12 @@ class CsvCursor final : public FileCursor {
     }
     const Row& row = rows_[next_++];
     item->place = {path_, row.line};
-    const Status decoded = lines_->Decode(row.json, row.line, &item->raw, &item->record);
+    const Status decoded = lines_->Decode(row.json, row.line, &item->record);
     item->status = row.status.ok() ? decoded : row.status;
     return true;
   }
+
+  Record Raw() override { return lines_->Raw(rows_[next_ - 1].json, rows_[next_ - 1].line); }
 
   bool AtRest() const override { return next_ == rows_.size(); }
 
@@ -127,6 +133,7 @@ Result<bool> MergedFiles::Next(const FileItem** item) {
   for (Input& input : inputs_) {
     if (!input.has_head && !input.ended) {
       KSTREAM_ASSIGN_OR_RETURN(input.has_head, input.cursor->Next(&input.head));
+      input.head.cursor = input.cursor.get();
       input.ended = !input.has_head;
     }
     if (input.has_head && (!current_ || HeadTime(input.head) < HeadTime(current_->head)))

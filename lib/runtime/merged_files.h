@@ -14,11 +14,14 @@
 
 namespace kstream::runtime {
 
-// A record, or a line that is none: then `status` says why and `raw` is what there is of it.
+class FileCursor;
+
+// A record, or a line that is none: then `status` says why.
 struct FileItem {
   LinePlace place;
-  Record raw, record;
+  Record record;
   Status status;
+  FileCursor* cursor = nullptr;  // which read it
 };
 
 // Reads one file, an item at a time.
@@ -27,6 +30,8 @@ class FileCursor {
   virtual ~FileCursor() = default;
   // Fills *item, valid until the next call; false at the end or when the run stops.
   virtual Result<bool> Next(FileItem* item) = 0;
+  // The record of the last item as it was read, for when it turns out bad.
+  virtual Record Raw() = 0;
   // Whether Next may have to wait for input.
   virtual bool AtRest() const = 0;
 };

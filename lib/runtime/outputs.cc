@@ -37,10 +37,12 @@ class FileSink final : public task::RecordSink {
     return Status::Ok();
   }
 
-  std::string Take() {
+  // Swaps memory with *part, so that steady output allocates nothing.
+  void Take(std::string* part) {
     outputs_->state_->written.fetch_add(std::exchange(written_, 0), std::memory_order_relaxed);
     if (outputs_->state_->options.dry_run) lines_.clear();
-    return std::exchange(lines_, {});
+    part->clear();
+    part->swap(lines_);
   }
 
   Status Flush() {
@@ -201,8 +203,8 @@ Status ThreadOutputs::FlushFiles() {
 }
 
 void ThreadOutputs::TakeFiles(std::vector<std::string>* parts) {
-  parts->clear();
-  for (FileSink* sink : file_sinks_) parts->push_back(sink->Take());
+  parts->resize(file_sinks_.size());
+  for (size_t i = 0; i < parts->size(); i++) file_sinks_[i]->Take(&(*parts)[i]);
 }
 
 Status ThreadOutputs::WriteFiles(const std::vector<std::string>& parts) {
