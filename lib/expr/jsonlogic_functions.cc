@@ -25,10 +25,13 @@ Value NotANumber(const Node& node, Value v, Evaluation* evaluation) {
   return LogicFail(node, "finds no number in " + Shown(v), evaluation);
 }
 
-Value Remainder(Value a, Value b) {
+// Unlike jq's, of fractions too.
+Value Remainder(Value a, Value b, const char** error) {
   const Number x = Decode(a);
   const Number y = Decode(b);
   if (x.is_int && y.is_int) return Value::Int(y.i == -1 ? 0 : x.i % y.i);
+  // A division refuses what a double does not hold exactly; so must its remainder.
+  if (Calculate(Arithmetic::kDivide, a, b, error).is_error()) return Value::Error();
   return Value::Double(std::fmod(x.d, y.d));
 }
 
@@ -39,7 +42,8 @@ Value Calculated(const Node& node, Arithmetic op, Value a, Value b, Evaluation* 
     }
   }
   const char* error = nullptr;
-  const Value result = op == Arithmetic::kModulo ? Remainder(a, b) : Calculate(op, a, b, &error);
+  const Value result =
+      op == Arithmetic::kModulo ? Remainder(a, b, &error) : Calculate(op, a, b, &error);
   if (result.is_error()) {
     return LogicFail(node, fmt::format("fails: {} and {} {}", Shown(a), Shown(b), error),
                      evaluation);

@@ -45,9 +45,10 @@ enum class LogicOp : uint8_t {
   kLog,
   // Not written as operators.
   kList,       // an array with rules inside
-  kPath,       // var of a constant path. text: the path; a: a kName to start from, or null for the
-               // data; b: the default, or null; value: the path as written
-  kMissingOf,  // missing of constant paths. list: kPath nodes; a: how many are needed, or null
+  kPath,       // var of a constant path. text: the path; a: where it starts, or null for the data;
+               // b: the default, or null
+  kMissingOf,  // missing of constant paths. list: kPath nodes with the path as written in value; a:
+               // how many are needed, or null
 };
 
 struct LogicOperator {

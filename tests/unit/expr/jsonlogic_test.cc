@@ -257,6 +257,7 @@ TEST(JsonLogic, WhatWouldBeAlteredIsAnError) {
   EXPECT_THAT(Of(R"({"+":[9223372036854775807,1]})"), HasSubstr("64-bit integer"));
   EXPECT_THAT(Of(R"({"-":[-9223372036854775808]})"), HasSubstr("64-bit integer"));
   EXPECT_THAT(Of(R"({"*":[1e308,10.5]})"), HasSubstr("too large"));
+  EXPECT_THAT(Of(R"({"%":[123456789012345678901,10]})"), HasSubstr("more digits"));
   EXPECT_EQ(Of(R"({"/":[1,0]})"), "error: \"/\" divides 1 by zero");
   EXPECT_EQ(Of(R"({"%":[1,0]})"), "error: \"%\" divides 1 by zero");
   EXPECT_EQ(Of(R"({"+":["abc",1]})"), "error: \"+\" finds no number in \"abc\"");
