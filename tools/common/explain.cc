@@ -1,0 +1,166 @@
+#include "common/explain.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace kstream::tools {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string_view Kind(const PlanNode& node) {
+  constexpr std::string_view kKinds[] = {"source", "filter", "map", "sink"};
+  return kKinds[node.spec.index()];
+}
+
+std::string Place(const Location& location) {
+  if (location.name == "-" && !location.is_topic()) return "-";
+  std::string cluster = location.cluster.empty() ? "" : " of cluster " + location.cluster;
+  std::string_view kind = location.is_pattern() ? "topics" : location.is_topic() ? "topic" : "file";
+  return fmt::format("{} {}{}", kind, location.name, cluster);
+}
+
+std::vector<std::string> PlacesOf(const PlanNode& node) {
+  std::vector<std::string> places;
+  if (const auto* source = std::get_if<SourceSpec>(&node.spec)) {
+    for (const Location& input : source->inputs) places.push_back(Place(input));
+  } else if (const auto* sink = std::get_if<SinkSpec>(&node.spec)) {
+    places.push_back(sink->topic_of_record ? "the topic that each record names"
+                                           : Place(sink->output));
+  }
+  return places;
+}
+
+// Topics are created where --create-output is given, and they are missing.
+std::vector<std::string> TopicsToCreate(const StagePlan& plan) {
+  std::vector<std::string> topics;
+  if (!plan.runtime.create_output) return topics;
+  for (const PlanNode& node : plan.nodes) {
+    const auto* sink = std::get_if<SinkSpec>(&node.spec);
+    if (sink && !sink->topic_of_record && sink->output.is_topic())
+      topics.push_back(sink->output.name);
+  }
+  std::sort(topics.begin(), topics.end());
+  topics.erase(std::unique(topics.begin(), topics.end()), topics.end());
+  return topics;
+}
+
+bool ReadsTopics(const StagePlan& plan) {
+  const auto& inputs = std::get<SourceSpec>(plan.nodes.front().spec).inputs;
+  return std::any_of(inputs.begin(), inputs.end(), [](const Location& l) { return l.is_topic(); });
+}
+
+std::string Tasks(const StagePlan& plan) {
+  if (ReadsTopics(plan)) return "one for each partition of the input";
+  return fmt::format("{}", plan.runtime.partitions);
+}
+
+std::string_view Policy(const RuntimeOptions& runtime) {
+  constexpr std::string_view kPolicies[] = {"fail", "skip", "dead-letter"};
+  return kPolicies[static_cast<int>(runtime.on_error)];
+}
+
+std::string Text(const StagePlan& plan, std::string_view tool) {
+  const RuntimeOptions& runtime = plan.runtime;
+  std::string text = fmt::format("stage {}\n", tool);
+  for (const PlanNode& node : plan.nodes) {
+    text += fmt::format("  {:<7} {}", Kind(node), node.name);
+    if (!node.parents.empty()) text += fmt::format("  from {}", fmt::join(node.parents, ", "));
+    if (auto places = PlacesOf(node); !places.empty())
+      text += fmt::format(": {}", fmt::join(places, ", "));
+    text += '\n';
+    for (const auto& [name, expression] : Expressions(node)) {
+      text += fmt::format("    {}: {}\n", name, expression->text());
+      text += expression->fast() ? "      runs compiled"
+                                 : fmt::format("      runs in libjq: {}", expression->why_libjq());
+      text += expression->deterministic() ? "\n" : "; not deterministic: two runs may differ\n";
+    }
+  }
+  text += fmt::format("tasks: {}\nthreads: {}\n", Tasks(plan), runtime.threads);
+  text += runtime.app.empty() ? "application: none, so no group and no commits\n"
+                              : fmt::format("application: {}\n", runtime.app);
+  text += fmt::format("guarantee: at-least-once\nbad records: {}", Policy(runtime));
+  if (runtime.dead_letter) text += fmt::format(", to {}", Place(*runtime.dead_letter));
+  text += "\n";
+  for (const std::string& topic : TopicsToCreate(plan)) {
+    text += fmt::format("topic to create if missing: {} ({} partitions, replication factor {})\n",
+                        topic, runtime.create_output->first, runtime.create_output->second);
+  }
+  return text;
+}
+
+Json ToJson(std::string_view name, const Expression& expression) {
+  Json json = {{"name", name},
+               {"text", expression.text()},
+               {"engine", expression.fast() ? "compiled" : "libjq"}};
+  if (!expression.fast()) json["why"] = expression.why_libjq();
+  json["deterministic"] = expression.deterministic();
+  return json;
+}
+
+std::string AsJson(const StagePlan& plan, std::string_view tool) {
+  Json nodes = Json::array();
+  for (const PlanNode& node : plan.nodes) {
+    Json json = {{"name", node.name}, {"kind", Kind(node)}, {"from", node.parents}};
+    if (auto places = PlacesOf(node); !places.empty()) json["places"] = places;
+    for (const auto& [name, expression] : Expressions(node)) {
+      json["expressions"].push_back(ToJson(name, *expression));
+    }
+    nodes.push_back(std::move(json));
+  }
+  Json topics = Json::array();
+  for (const std::string& topic : TopicsToCreate(plan)) {
+    topics.push_back({{"topic", topic},
+                      {"partitions", plan.runtime.create_output->first},
+                      {"replication_factor", plan.runtime.create_output->second}});
+  }
+  Json json = {
+      {"stage", tool}, {"app", nullptr}, {"nodes", std::move(nodes)}, {"tasks", Tasks(plan)}};
+  if (!plan.runtime.app.empty()) json["app"] = plan.runtime.app;
+  json["threads"] = plan.runtime.threads;
+  json["guarantee"] = "at-least-once";
+  json["on_error"] = Policy(plan.runtime);
+  json["create_if_missing"] = std::move(topics);
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string Quoted(std::string_view text) {
+  std::string quoted = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    if (c == '\n') {
+      quoted += "\\n";
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted + '"';
+}
+
+std::string Dot(const StagePlan& plan, std::string_view tool) {
+  std::string text = fmt::format("digraph {} {{\n  rankdir=LR\n", Quoted(tool));
+  for (const PlanNode& node : plan.nodes) {
+    std::string label = fmt::format("{} {}", Kind(node), node.name);
+    for (const std::string& place : PlacesOf(node)) label += "\n" + place;
+    for (const auto& [name, expression] : Expressions(node)) {
+      label += fmt::format("\n{}: {}", name, expression->text());
+    }
+    std::string_view shape = node.spec.index() % 3 == 0 ? "oval" : "box";
+    text += fmt::format("  {} [shape={}, label={}]\n", Quoted(node.name), shape, Quoted(label));
+    for (const std::string& parent : node.parents) {
+      text += fmt::format("  {} -> {}\n", Quoted(parent), Quoted(node.name));
+    }
+  }
+  return text + "}\n";
+}
+
+}  // namespace
+
+std::string Explain(const StagePlan& plan, std::string_view tool, std::string_view form) {
+  if (form == "json") return AsJson(plan, tool);
+  return form == "dot" ? Dot(plan, tool) : Text(plan, tool);
+}
+
+}  // namespace kstream::tools

@@ -1,0 +1,77 @@
+// Flag: one option of a tool, told once. Parsing, help, man page and completions are all made from
+// this table, so none of them can lack a flag that another has.
+//
+// Tested by tests/unit/tools/command_line_test.cc and tests/system/flags.bats.
+#ifndef KSTREAM_TOOLS_COMMON_FLAG_H_
+#define KSTREAM_TOOLS_COMMON_FLAG_H_
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kstream/status.h"
+
+namespace kstream::tools {
+
+// Takes one value of a flag, or the text "true" for a flag without one. Its failure needs no name
+// of the flag: the parser puts it in front.
+using Setter = std::function<Status(std::string_view value)>;
+
+struct Flag {
+  std::string_view names;    // "-b,--brokers,--bootstrap-server": short, long, aliases
+  std::string_view metavar;  // name of its value in the help; empty: a switch
+  std::string_view help;     // what it does, without a full stop
+  std::vector<std::string_view> choices = {};  // all values that it may have; empty: any
+  bool optional_value = false;                 // `--name` or `--name=value`
+  bool takes_file = false;                     // completions offer file names
+  Setter set;
+};
+
+// Flags under one heading of the help.
+struct FlagGroup {
+  std::string_view title;
+  std::vector<Flag> flags;
+};
+
+// The argument that is not a flag.
+struct Positional {
+  std::string_view metavar;
+  std::string_view help;
+  Setter set;
+};
+
+struct CommandLine {
+  std::vector<FlagGroup> groups;
+  Positional positional;
+};
+
+// "-b,--brokers" -> {"-b", "--brokers"}.
+std::vector<std::string_view> Names(const Flag& flag);
+// The name by which messages and the topology file call it: the first long one, or the short one.
+std::string_view MainName(const Flag& flag);
+// The flag that has this name, dashes included, or null.
+const Flag* FindFlag(const CommandLine& line, std::string_view name);
+// The name of a flag that was probably meant; empty when none is near.
+std::string_view NearestName(const CommandLine& line, std::string_view name);
+
+// --- setters ---
+
+Setter Set(bool* target);
+Setter Set(std::string* target);
+Setter Append(std::vector<std::string>* target);
+// A whole number of [min, max].
+Status ParseInteger(std::string_view text, int64_t min, int64_t max, int64_t* value);
+template <typename T>
+Setter SetInteger(T* target, int64_t min, int64_t max) {
+  return [=](std::string_view text) {
+    int64_t value = 0;
+    KSTREAM_RETURN_IF_ERROR(ParseInteger(text, min, max, &value));
+    *target = value;
+    return Status::Ok();
+  };
+}
+
+}  // namespace kstream::tools
+
+#endif  // KSTREAM_TOOLS_COMMON_FLAG_H_

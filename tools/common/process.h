@@ -1,0 +1,36 @@
+// Process: the tool's manners towards the shell: standard streams, signals, the end.
+//
+// Tested by tests/system/manners.bats.
+#ifndef KSTREAM_TOOLS_COMMON_PROCESS_H_
+#define KSTREAM_TOOLS_COMMON_PROCESS_H_
+
+#include <string_view>
+
+#include "kstream/runtime.h"
+#include "kstream/status.h"
+
+namespace kstream::tools {
+
+// To be called first: ignores SIGPIPE (a closed stdout then shows as a failed write), and occupies
+// standard streams that the caller closed, so that no data file can become one of them.
+void PrepareProcess();
+
+// While alive: the first SIGINT or SIGTERM stops the runtime, the second ends the process at once
+// with 130 or 143. One at a time; outlived by the runtime.
+class StopOnSignal {
+ public:
+  explicit StopOnSignal(Runtime& runtime);
+  ~StopOnSignal();
+  StopOnSignal(const StopOnSignal&) = delete;
+  StopOnSignal& operator=(const StopOnSignal&) = delete;
+};
+
+// Writes all of `text` to stdout. A reader that has gone away is not a failure.
+Status WriteStdout(std::string_view text);
+
+// Closes stdout: the last place where a full disk can show (kData).
+Status CloseStdout();
+
+}  // namespace kstream::tools
+
+#endif  // KSTREAM_TOOLS_COMMON_PROCESS_H_

@@ -1,0 +1,189 @@
+#include "common/spec.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+namespace kstream::tools {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Prints expressions: jq as a string; JsonLogic as the object that it is, in the spelling that was
+// typed, since a JSON library would change long numbers. A text from a command line holds no NUL,
+// so a string with one marks the place where the object belongs.
+class ExpressionPrinter {
+ public:
+  Json Put(const Expression& expression) {
+    std::string text(expression.text());
+    if (!IsJsonLogic(text)) return text;
+    objects_.push_back(text);
+    return Mark(objects_.size() - 1);
+  }
+
+  std::string Resolve(std::string json) const {
+    for (size_t i = 0; i < objects_.size(); ++i) {
+      std::string mark = fmt::format("\"\\u0000{}\\u0000\"", i);
+      if (size_t at = json.find(mark); at != std::string::npos) {
+        json.replace(at, mark.size(), objects_[i]);
+      }
+    }
+    return json;
+  }
+
+ private:
+  static std::string Mark(size_t i) {
+    std::string mark = fmt::format("{}", i);
+    return std::string(1, '\0') + mark + std::string(1, '\0');
+  }
+
+  // The rule of the command line; the text is known to compile.
+  static bool IsJsonLogic(const std::string& text) {
+    return HasOneMember(text) && Expression::Compile(text, Language::kJsonLogic, {"out"}).ok();
+  }
+
+  // Whether a text, if it is JSON, is an object with one member. Numbers are left alone: a library
+  // that converts them would refuse long ones.
+  static bool HasOneMember(std::string_view text) {
+    const size_t start = text.find_first_not_of(" \t\r\n");
+    if (start == text.npos || text[start] != '{') return false;
+    int depth = 0;
+    int members = 0;
+    bool in_string = false;
+    for (size_t i = 0; i < text.size(); ++i) {
+      const char c = text[i];
+      if (c == '"') in_string = !in_string;
+      if (in_string && c == '\\') ++i;  // the next one is escaped, a quote too
+      if (in_string) continue;
+      if (c == '{' || c == '[') ++depth;
+      if (c == '}' || c == ']') --depth;
+      if (c == ':' && depth == 1) ++members;
+    }
+    return members == 1;
+  }
+
+  std::vector<std::string> objects_;
+};
+
+std::string Print(std::chrono::milliseconds duration) {
+  return fmt::format("{}ms", duration.count());
+}
+
+Json Source(const PlanNode& node, const SourceSpec& source, ExpressionPrinter* printer) {
+  Json json;
+  Json inputs = Json::array();
+  for (const Location& input : source.inputs) inputs.push_back(input.ToString());
+  json["source"] = inputs.size() == 1 ? inputs.front() : inputs;
+  const SourceSpec defaults;
+  if (source.format != defaults.format) json["in"] = source.format;
+  for (const auto& [name, expression] : Expressions(node)) json[name] = printer->Put(*expression);
+  if (!source.timestamp_expression && source.timestamp != defaults.timestamp) {
+    json["timestamp"] = source.timestamp;
+  }
+  if (source.timestamp_unit != defaults.timestamp_unit) {
+    json["timestamp-unit"] = source.timestamp_unit;
+  }
+  return json;
+}
+
+Json Sink(const PlanNode& node, const SinkSpec& sink) {
+  Json json = {{"from", node.parents.front()}};
+  // No topic can be called so: it stands for the topic that each record names.
+  json["sink"] = sink.topic_of_record ? "$topic" : sink.output.ToString();
+  const SinkSpec defaults;
+  if (sink.format == "format") {
+    json["format"] = sink.format_text;
+  } else if (sink.format != defaults.format) {
+    json["out"] = sink.format;
+  }
+  return json;
+}
+
+Json Processor(const PlanNode& node, ExpressionPrinter* printer) {
+  Json json = {{"from", node.parents.front()}};
+  constexpr std::string_view kHeader = "header ";
+  for (const auto& [name, expression] : Expressions(node)) {
+    if (name.starts_with(kHeader)) {
+      Json header = {{"name", name.substr(kHeader.size())}, {"value", printer->Put(*expression)}};
+      json["header"].push_back(std::move(header));
+    } else {
+      json[name] = printer->Put(*expression);
+    }
+  }
+  return json;
+}
+
+// A filter with two ways out is two filters in a topology file, one for each.
+void AddFilter(const PlanNode& node, const FilterSpec& filter, ExpressionPrinter* printer,
+               Json* nodes) {
+  (*nodes)[node.name] = Processor(node, printer);
+  if (filter.rest.empty()) return;
+  PlanNode rest = node;
+  std::get<FilterSpec>(rest.spec).negate = !filter.negate;
+  (*nodes)[node.name + "-rest"] = Processor(rest, printer);
+}
+
+Json Nodes(const StagePlan& plan, ExpressionPrinter* printer) {
+  Json nodes = Json::object();
+  std::string rest, splitter;  // the sink that takes what a filter leaves, and that filter
+  for (const PlanNode& node : plan.nodes) {
+    if (const auto* source = std::get_if<SourceSpec>(&node.spec)) {
+      nodes[node.name] = Source(node, *source, printer);
+    } else if (const auto* filter = std::get_if<FilterSpec>(&node.spec)) {
+      AddFilter(node, *filter, printer, &nodes);
+      rest = filter->rest;
+      splitter = node.name;
+    } else if (const auto* sink = std::get_if<SinkSpec>(&node.spec)) {
+      nodes[node.name] = Sink(node, *sink);
+      if (!rest.empty() && node.name == rest) nodes[node.name]["from"] = splitter + "-rest";
+    } else {
+      nodes[node.name] = Processor(node, printer);
+    }
+  }
+  return nodes;
+}
+
+// Options carry the names of the flags; those that have their default are left out.
+void AddOptions(const RuntimeOptions& runtime, Json* json) {
+  const RuntimeOptions defaults;
+  auto& out = *json;
+  if (runtime.from_given) out["from"] = runtime.from;
+  if (runtime.exit_at_end) out["exit-at-end"] = true;
+  if (runtime.limit) out["limit"] = *runtime.limit;
+  if (runtime.timeout) out["timeout"] = Print(*runtime.timeout);
+  if (runtime.partitions != defaults.partitions) out["partitions"] = runtime.partitions;
+  if (runtime.serdes.key != defaults.serdes.key) out["s"]["key"] = runtime.serdes.key;
+  if (runtime.serdes.value != defaults.serdes.value) out["s"]["value"] = runtime.serdes.value;
+  if (runtime.threads != defaults.threads) out["threads"] = runtime.threads;
+  if (runtime.commit_interval != defaults.commit_interval) {
+    out["commit-interval"] = Print(runtime.commit_interval);
+  }
+  if (!runtime.instance_id.empty()) out["instance-id"] = runtime.instance_id;
+  if (runtime.on_error == OnError::kSkip) out["on-error"] = "skip";
+  if (runtime.dead_letter) out["dead-letter"] = runtime.dead_letter->ToString();
+  if (runtime.max_errors) out["max-errors"] = *runtime.max_errors;
+  if (runtime.partitioner != defaults.partitioner) out["partitioner"] = runtime.partitioner;
+  if (runtime.create_output) {
+    out["create-output"] =
+        fmt::format("{}:{}", runtime.create_output->first, runtime.create_output->second);
+  }
+}
+
+}  // namespace
+
+Result<std::string> ToSpec(const StagePlan& plan) {
+  ExpressionPrinter printer;
+  Json json = Json::object();
+  if (!plan.runtime.app.empty()) json["app"] = plan.runtime.app;
+  AddOptions(plan.runtime, &json);
+  json["nodes"] = Nodes(plan, &printer);
+  try {
+    return printer.Resolve(json.dump(2)) + "\n";
+  } catch (const Json::exception&) {
+    return Status::Usage(
+        "--print-spec: a name on the command line is not UTF-8: JSON cannot hold it");
+  }
+}
+
+}  // namespace kstream::tools

@@ -1,0 +1,376 @@
+#include "common/stage_options.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <limits>
+
+#include "kstream/units.h"
+
+namespace kstream::tools {
+namespace {
+
+constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+constexpr int64_t kMaxPartitions = 100'000;
+constexpr int64_t kMaxThreads = 256;
+
+const std::vector<std::string_view> kInFormats = {"json", "envelope", "raw", "csv", "tsv"};
+
+template <typename T>
+Setter SetDuration(T* target) {
+  return [target](std::string_view text) {
+    KSTREAM_ASSIGN_OR_RETURN(std::chrono::milliseconds duration, ParseDuration(text));
+    if (duration.count() <= 0) return Status::Usage(fmt::format("{} is not longer than 0", text));
+    *target = duration;
+    return Status::Ok();
+  };
+}
+
+Setter SetTimestamp(SourceSpec* source) {
+  return [source](std::string_view text) {
+    source->timestamp = text;
+    source->timestamp_expression.reset();
+    if (text == "record" || text == "wallclock") return Status::Ok();
+    return SetExpression(&source->timestamp_expression)(text);
+  };
+}
+
+Setter SetSerde(SerdeNames* serdes) {
+  return [serdes](std::string_view text) {
+    size_t equals = text.find('=');
+    std::string_view side = text.substr(0, equals);
+    if (equals == std::string_view::npos || (side != "key" && side != "value")) {
+      return Status::Usage(fmt::format("'{}' is neither key=SERDE nor value=SERDE", text));
+    }
+    (side == "key" ? serdes->key : serdes->value) = text.substr(equals + 1);
+    return Status::Ok();
+  };
+}
+
+Setter SetProperty(StageOptions* options) {
+  return [options](std::string_view text) {
+    if (text == "dump") {
+      options->dump_properties = true;
+      return Status::Ok();
+    }
+    KSTREAM_ASSIGN_OR_RETURN(Property property, ParseProperty(text, "-X"));
+    options->command_properties.push_back(std::move(property));
+    return Status::Ok();
+  };
+}
+
+Setter SetBrokers(StageOptions* options) {
+  return [options](std::string_view text) {
+    options->flag_properties = {
+        {Property::Side::kBoth, "bootstrap.servers", std::string(text), "--brokers"}};
+    return Status::Ok();
+  };
+}
+
+Setter AddCluster(StageOptions* options) {
+  return [options](std::string_view text) {
+    KSTREAM_ASSIGN_OR_RETURN(auto cluster, ParseCluster(text));
+    for (const auto& [name, properties] : options->clusters) {
+      if (name == cluster.first) return Status::Usage(fmt::format("{} is given twice", name));
+    }
+    options->clusters.push_back(std::move(cluster));
+    return Status::Ok();
+  };
+}
+
+Setter SetCreateOutput(RuntimeOptions* runtime) {
+  return [runtime](std::string_view text) {
+    size_t colon = text.find(':');
+    int64_t partitions = 0;
+    int64_t replicas = 1;
+    KSTREAM_RETURN_IF_ERROR(ParseInteger(text.substr(0, colon), 1, kMaxPartitions, &partitions));
+    if (colon != std::string_view::npos) {
+      KSTREAM_RETURN_IF_ERROR(ParseInteger(text.substr(colon + 1), 1, 1000, &replicas));
+    }
+    runtime->create_output = {static_cast<int>(partitions), static_cast<int>(replicas)};
+    return Status::Ok();
+  };
+}
+
+Setter SetInstance(RuntimeOptions* runtime) {
+  return [runtime](std::string_view text) {
+    if (text == "auto") {
+      return Status::Usage(
+          "auto keeps its id beside the stage's state, and this stage has none: give an id");
+    }
+    runtime->instance_id = text;
+    return Status::Ok();
+  };
+}
+
+Status RefuseExactlyOnce(std::string_view text) {
+  if (text == "at-least-once") return Status::Ok();
+  return Status::Usage(
+      "this version writes without transactions, so it cannot promise exactly-once: use "
+      "at-least-once and make readers ignore repeats");
+}
+
+Setter SetFormat(SinkSpec* sink) {
+  return [sink](std::string_view text) {
+    sink->format = "format";
+    sink->format_text = text;
+    return Status::Ok();
+  };
+}
+
+Setter SetEnvelope(SinkSpec* sink) {
+  return [sink](std::string_view text) {
+    bool on = false;
+    KSTREAM_RETURN_IF_ERROR(Set(&on)(text));
+    sink->format = "envelope";
+    return Status::Ok();
+  };
+}
+
+Setter SetFrom(RuntimeOptions* runtime) {
+  return [runtime](std::string_view text) {
+    runtime->from = text;
+    runtime->from_given = true;
+    return Status::Ok();
+  };
+}
+
+Setter SetMaxErrors(StageOptions* options) {
+  return [options](std::string_view text) {
+    options->max_errors_given = true;
+    return SetInteger(&options->runtime.max_errors, 0, kMax)(text);
+  };
+}
+
+Setter SetExplain(std::string* explain) {
+  return [explain](std::string_view text) {
+    *explain = text == "true" ? "text" : text;
+    return Status::Ok();
+  };
+}
+
+FlagGroup InputAndOutput(StageOptions* o) {
+  return {"Input and output",
+          {{.names = "-i,--input",
+            .metavar = "SRC",
+            .help = "read SRC: with brokers a topic or a ^pattern of topics, else a file; - is "
+                    "stdin (the default); file:PATH and topic:NAME always say which. Several "
+                    "(repeat the flag) are merged by timestamp",
+            .takes_file = true,
+            .set = Append(&o->inputs)},
+           {.names = "-o,--output",
+            .metavar = "DST",
+            .help = "write to DST, read as --input reads SRC; - is stdout (the default)",
+            .takes_file = true,
+            .set = Set(&o->output)},
+           {.names = "--in",
+            .metavar = "FORMAT",
+            .help = "format of files read (default json)",
+            .choices = kInFormats,
+            .set = Set(&o->source.format)},
+           {.names = "--out",
+            .metavar = "FORMAT",
+            .help = "format of files written (default json)",
+            .choices = kInFormats,
+            .set = Set(&o->sink.format)},
+           {.names = "-J",
+            .metavar = "",
+            .help = "the same as --out envelope",
+            .set = SetEnvelope(&o->sink)},
+           {.names = "-f,--format",
+            .metavar = "FMT",
+            .help = "print each record as FMT says: %s value, %k key, %t topic, %p partition, %o "
+                    "offset, %T timestamp, %d timestamp as RFC 3339, %h headers, %{EXPR} an "
+                    "expression, \\n and \\t",
+            .set = SetFormat(&o->sink)},
+           {.names = "-k,--key",
+            .metavar = "EXPR",
+            .help = "the key of each record as it is read; null means no key",
+            .set = SetExpression(&o->source.key)},
+           {.names = "--timestamp",
+            .metavar = "EXPR|record|wallclock",
+            .help = "the time of each record as it is read (default record: its own)",
+            .set = SetTimestamp(&o->source)},
+           {.names = "--timestamp-unit",
+            .metavar = "UNIT",
+            .help = "unit of a --timestamp that is a number (default ms); a string is RFC 3339",
+            .choices = {"ms", "s", "us", "ns"},
+            .set = Set(&o->source.timestamp_unit)},
+           {.names = "-s",
+            .metavar = "key=SERDE|value=SERDE",
+            .help = "how bytes become JSON for expressions, and back: json (default of values), "
+                    "string (default of keys), b64, hex, or kcat's pack letters",
+            .set = SetSerde(&o->runtime.serdes)},
+           {.names = "--partitions",
+            .metavar = "N",
+            .help = "spread files over N partitions by key, as a topic would be (default 1)",
+            .set = SetInteger(&o->runtime.partitions, 1, kMaxPartitions)}}};
+}
+
+FlagGroup Kafka(StageOptions* o) {
+  return {"Kafka",
+          {{.names = "-b,--brokers,--bootstrap-server",
+            .metavar = "LIST",
+            .help = "host:port,... of the home cluster (default $KSTREAM_BROKERS)",
+            .set = SetBrokers(o)},
+           {.names = "-G,--app",
+            .metavar = "ID",
+            .help = "run as a member of application ID: its consumer group, with commits. "
+                    "Without it one process reads all, from the beginning, and commits nothing",
+            .set = Set(&o->runtime.app)},
+           {.names = "--from",
+            .metavar = "SPEC",
+            .help = "where a partition without a commit starts: beginning (default), end, N, -N "
+                    "(the last N), @TIME, @T1:T2; TIME is ms, RFC 3339 or a duration ago",
+            .set = SetFrom(&o->runtime)},
+           {.names = "-e,--exit-at-end",
+            .metavar = "",
+            .help = "stop at the ends that the topics have at start",
+            .set = Set(&o->runtime.exit_at_end)},
+           {.names = "-F,--config",
+            .metavar = "FILE",
+            .help = "property=value lines (default $KSTREAM_CONFIG, else ~/.config/kstream.conf)",
+            .takes_file = true,
+            .set = Set(&o->config)},
+           {.names = "-X",
+            .metavar = "[in.|out.]PROP=VAL",
+            .help = "a librdkafka property, with in. or out. for reading or writing only; "
+                    "-X dump prints all that are set and where they came from",
+            .set = SetProperty(o)},
+           {.names = "--cluster",
+            .metavar = "NAME=LIST|FILE",
+            .help = "another cluster, by its brokers or by a file of properties; its topics are "
+                    "NAME:topic",
+            .set = AddCluster(o)},
+           {.names = "--create-output",
+            .metavar = "P[:RF]",
+            .help = "create output topics that are missing, with P partitions and replication "
+                    "factor RF (default 1)",
+            .set = SetCreateOutput(&o->runtime)},
+           {.names = "--partitioner",
+            .metavar = "NAME",
+            .help = "how keys choose partitions of what is written (default murmur2, as Java's)",
+            .choices = {"murmur2", "murmur2_random", "crc32", "consistent", "consistent_random",
+                        "fnv1a", "fnv1a_random", "random"},
+            .set = Set(&o->runtime.partitioner)},
+           {.names = "--partition",
+            .metavar = "EXPR",
+            .help = "the partition to write to; '$partition' keeps the number",
+            .set = SetExpression(&o->partition, o->names)},
+           {.names = "--guarantee",
+            .metavar = "WHICH",
+            .help = "at-least-once (default); this version refuses exactly-once",
+            .choices = {"at-least-once", "exactly-once"},
+            .set = RefuseExactlyOnce},
+           {.names = "--commit-interval",
+            .metavar = "DUR",
+            .help = "time between commits (default 1s)",
+            .set = SetDuration(&o->runtime.commit_interval)},
+           {.names = "--instance-id",
+            .metavar = "ID",
+            .help = "stay the same member over a restart (group.instance.id)",
+            .set = SetInstance(&o->runtime)}}};
+}
+
+FlagGroup Running(StageOptions* o) {
+  return {"Running",
+          {{.names = "-c,--limit",
+            .metavar = "N",
+            .help = "stop after N output records",
+            .set = SetInteger(&o->runtime.limit, 1, kMax)},
+           {.names = "--timeout",
+            .metavar = "DUR",
+            .help = "stop after a time, with exit code 124 (500ms 10s 5m 2h 7d)",
+            .set = SetDuration(&o->runtime.timeout)},
+           {.names = "-j,--threads",
+            .metavar = "N",
+            .help = "threads (default 1)",
+            .set = SetInteger(&o->runtime.threads, 1, kMaxThreads)},
+           {.names = "--on-error",
+            .metavar = "POLICY",
+            .help = "what a bad record does: fail ends the stage (default)",
+            .choices = {"fail", "skip", "dead-letter"},
+            .set = Set(&o->on_error)},
+           {.names = "--dead-letter",
+            .metavar = "DST",
+            .help = "write bad records to DST, with the reason in headers",
+            .takes_file = true,
+            .set = Set(&o->dead_letter)},
+           {.names = "--max-errors",
+            .metavar = "N",
+            .help = "fail after more than N bad records",
+            .set = SetMaxErrors(o)},
+           {.names = "-n,--dry-run",
+            .metavar = "",
+            .help = "do everything but write and commit",
+            .set = Set(&o->runtime.dry_run)},
+           {.names = "--explain",
+            .metavar = "FORM",
+            .help = "print the plan instead: nodes, expressions and what runs them",
+            .choices = {"text", "json", "dot"},
+            .optional_value = true,
+            .set = SetExplain(&o->explain)},
+           {.names = "--print-spec",
+            .metavar = "",
+            .help = "print the topology file that equals this command instead",
+            .set = Set(&o->print_spec)}}};
+}
+
+}  // namespace
+
+Setter SetExpression(std::optional<Expression>* target, std::vector<std::string> names) {
+  return [target, names](std::string_view text) {
+    KSTREAM_ASSIGN_OR_RETURN(Expression expression,
+                             Expression::Compile(text, Language::kAuto, names));
+    *target = std::move(expression);
+    return Status::Ok();
+  };
+}
+
+void AddStageFlags(StageOptions* options, CommandLine* line) {
+  line->groups.push_back(InputAndOutput(options));
+  line->groups.push_back(Kafka(options));
+  line->groups.push_back(Running(options));
+}
+
+void AddCommonFlags(CommonOptions* o, CommandLine* line) {
+  line->groups.push_back(
+      {"Messages (all on stderr)",
+       {{.names = "--progress",
+         .metavar = "WHEN",
+         .help = "a live line of counts: auto (default) shows it on a terminal",
+         .choices = {"auto", "on", "off"},
+         .set = Set(&o->report.progress)},
+        {.names = "--stats",
+         .metavar = "DUR",
+         .help = "a JSON line of counts each DUR and at the end",
+         .set = SetDuration(&o->report.stats)},
+        {.names = "--log",
+         .metavar = "FORM",
+         .help = "form of messages (default text)",
+         .choices = {"text", "json"},
+         .set =
+             [o](std::string_view text) {
+               o->report.json = text == "json";
+               return Status::Ok();
+             }},
+        {.names = "-q,--quiet", .metavar = "", .help = "errors only", .set = Set(&o->report.quiet)},
+        {.names = "-v,--verbose",
+         .metavar = "",
+         .help = "details, too",
+         .set = Set(&o->report.verbose)},
+        {.names = "-V,--version",
+         .metavar = "",
+         .help = "print the version",
+         .set = Set(&o->version)},
+        {.names = "-h,--help", .metavar = "", .help = "print this help", .set = Set(&o->help)}}});
+  // A group without a title is in no help, man page or completion: the build asks with it.
+  line->groups.push_back({"",
+                          {{.names = "--generate",
+                            .metavar = "WHAT",
+                            .help = "",
+                            .choices = {"man", "bash", "zsh", "fish"},
+                            .set = Set(&o->generate)}}});
+}
+
+}  // namespace kstream::tools

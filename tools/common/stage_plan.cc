@@ -1,0 +1,208 @@
+#include "common/stage_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <filesystem>
+
+namespace kstream::tools {
+namespace {
+
+std::string_view Env(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string_view() : std::string_view(value);
+}
+
+// The file that --config, or else the environment, names; the one in the home directory may be
+// missing.
+Result<std::vector<Property>> FileLayer(const StageOptions& options) {
+  if (!options.config.empty()) {
+    auto properties = ReadProperties(options.config);
+    if (!properties.ok()) return properties.status().At("--config");
+    return properties;
+  }
+  if (std::string path(Env("KSTREAM_CONFIG")); !path.empty()) {
+    auto properties = ReadProperties(path);
+    if (!properties.ok()) return properties.status().At("KSTREAM_CONFIG");
+    return properties;
+  }
+  std::string path = std::string(Env("HOME")) + "/.config/kstream.conf";
+  std::error_code none;
+  if (!std::filesystem::exists(path, none)) return std::vector<Property>();
+  return ReadProperties(path);
+}
+
+Result<PlanCluster> Home(const StageOptions& options) {
+  KSTREAM_ASSIGN_OR_RETURN(std::vector<Property> all, FileLayer(options));
+  if (auto brokers = Env("KSTREAM_BROKERS"); !brokers.empty()) {
+    all.push_back({Property::Side::kBoth, "bootstrap.servers", std::string(brokers),
+                   "environment KSTREAM_BROKERS"});
+  }
+  for (const auto* layer : {&options.command_properties, &options.flag_properties}) {
+    all.insert(all.end(), layer->begin(), layer->end());
+  }
+  return PlanCluster{"home", std::move(all)};
+}
+
+Status CheckTopicName(const Location& location) {
+  if (!location.is_topic() || location.is_pattern()) return Status::Ok();
+  const std::string& name = location.name;
+  auto legal = [](unsigned char c) { return std::isalnum(c) || c == '.' || c == '_' || c == '-'; };
+  bool good = name.size() <= 249 && name != "." && name != ".." &&
+              std::all_of(name.begin(), name.end(), legal);
+  if (good) return Status::Ok();
+  std::string hint;
+  if (size_t colon = name.find(':'); colon != std::string::npos) {
+    hint = fmt::format(": a cluster is told with --cluster {}=BROKERS", name.substr(0, colon));
+  }
+  return Status::Usage(fmt::format("'{}' cannot be a topic's name{}", name, hint));
+}
+
+Status ErrorPolicy(const StageOptions& options, const Places& places, RuntimeOptions* runtime) {
+  std::string policy = options.on_error;
+  if (policy.empty()) policy = options.dead_letter.empty() ? "fail" : "dead-letter";
+  if (policy == "dead-letter" && options.dead_letter.empty()) {
+    return Status::Usage("--on-error dead-letter: say where they go with --dead-letter DST");
+  }
+  if (policy != "dead-letter" && !options.dead_letter.empty()) {
+    return Status::Usage(fmt::format("--dead-letter contradicts --on-error {}", policy));
+  }
+  if (policy == "fail" && options.max_errors_given) {
+    return Status::Usage(
+        "--max-errors needs --on-error skip or dead-letter: fail stops at the first");
+  }
+  if (policy == "skip") runtime->on_error = OnError::kSkip;
+  if (policy == "dead-letter") {
+    runtime->on_error = OnError::kDeadLetter;
+    KSTREAM_ASSIGN_OR_RETURN(runtime->dead_letter,
+                             places.Parse("--dead-letter", options.dead_letter));
+  }
+  return Status::Ok();
+}
+
+Status Membership(const RuntimeOptions& runtime, bool reads_topics, bool brokers) {
+  if (!runtime.instance_id.empty() && runtime.app.empty()) {
+    return Status::Usage("--instance-id needs --app: only a member of a group has an identity");
+  }
+  if (!runtime.app.empty() && brokers && !reads_topics) {
+    return Status::Usage("--app needs a topic to read: name one with --input");
+  }
+  return Status::Ok();
+}
+
+}  // namespace
+
+Result<Location> Places::Parse(std::string_view flag, std::string_view text) const {
+  auto location = Location::Parse(text, brokers, names);
+  if (!location.ok()) return location.status().At(flag);
+  if (auto status = CheckTopicName(*location); !status.ok()) return status.At(flag);
+  if (location->is_topic() && location->cluster.empty() && !brokers) {
+    return Status::Usage(
+        fmt::format("{} {}: no brokers are known: name them with --brokers", flag, text));
+  }
+  return location;
+}
+
+Result<Places> FindPlaces(const StageOptions& options) {
+  Places places;
+  KSTREAM_ASSIGN_OR_RETURN(PlanCluster home, Home(options));
+  places.brokers = !ToCluster(home.properties).brokers.empty();
+  places.clusters.push_back(std::move(home));
+  for (const auto& [name, properties] : options.clusters) {
+    places.names.insert(name);
+    places.clusters.push_back({name, properties});
+  }
+  return places;
+}
+
+Result<StagePlan> StartPlan(const StageOptions& options, const Places& places) {
+  StagePlan plan;
+  plan.runtime = options.runtime;
+  plan.runtime.home = ToCluster(places.clusters.front().properties);
+  for (size_t i = 1; i < places.clusters.size(); ++i) {
+    const PlanCluster& cluster = places.clusters[i];
+    plan.runtime.clusters[cluster.name] = ToCluster(cluster.properties);
+  }
+  KSTREAM_RETURN_IF_ERROR(ErrorPolicy(options, places, &plan.runtime));
+
+  SourceSpec source = options.source;
+  std::vector<std::string> inputs = options.inputs;
+  if (inputs.empty()) inputs.push_back("-");
+  for (const std::string& text : inputs) {
+    KSTREAM_ASSIGN_OR_RETURN(Location input, places.Parse("--input", text));
+    bool twice =
+        std::find(source.inputs.begin(), source.inputs.end(), input) != source.inputs.end();
+    if (twice) return Status::Usage(fmt::format("--input {} is given twice", text));
+    source.inputs.push_back(std::move(input));
+  }
+  bool topics = std::any_of(source.inputs.begin(), source.inputs.end(),
+                            [](const Location& input) { return input.is_topic(); });
+  KSTREAM_RETURN_IF_ERROR(Membership(plan.runtime, topics, places.brokers));
+  plan.nodes.push_back({"in", {}, std::move(source)});
+  return plan;
+}
+
+void AddSink(const StageOptions& options, std::string name, Location output, std::string parent,
+             StagePlan* plan) {
+  SinkSpec sink = options.sink;
+  sink.output = std::move(output);
+  sink.partition_of_record = options.partition.has_value();
+  plan->nodes.push_back({std::move(name), {std::move(parent)}, std::move(sink)});
+}
+
+Result<Topology> BuildTopology(const StagePlan& plan) {
+  TopologyBuilder builder;
+  for (const PlanNode& node : plan.nodes) {
+    if (const auto* source = std::get_if<SourceSpec>(&node.spec)) {
+      builder.AddSource(node.name, *source);
+    } else if (const auto* filter = std::get_if<FilterSpec>(&node.spec)) {
+      KSTREAM_ASSIGN_OR_RETURN(ProcessorSupplier supplier, Filter(*filter));
+      builder.AddProcessor(node.name, std::move(supplier), node.parents);
+    } else if (const auto* map = std::get_if<MapSpec>(&node.spec)) {
+      KSTREAM_ASSIGN_OR_RETURN(ProcessorSupplier supplier, Map(*map));
+      builder.AddProcessor(node.name, std::move(supplier), node.parents);
+    } else {
+      builder.AddSink(node.name, std::get<SinkSpec>(node.spec), node.parents);
+    }
+  }
+  return builder.Build();
+}
+
+Status CheckCondition(std::string_view flag, const Expression& expression) {
+  std::string_view text = expression.text();
+  if (expression.depends_on_record() || text == "true" || text == "false") return Status::Ok();
+  return Status::Expression(fmt::format(
+      "{} '{}' is the same for every record: a field is read with a dot, as in '.amount > 100' "
+      "(true and false alone are taken)",
+      flag, text));
+}
+
+std::vector<std::pair<std::string, const Expression*>> Expressions(const PlanNode& node) {
+  std::vector<std::pair<std::string, const Expression*>> all;
+  auto add = [&all](std::string name, const std::optional<Expression>& expression) {
+    if (expression) all.emplace_back(std::move(name), &*expression);
+  };
+  auto add_route = [&add](const RouteSpec& route) {
+    add("to", route.to);
+    add("partition", route.partition);
+  };
+  if (const auto* source = std::get_if<SourceSpec>(&node.spec)) {
+    add("key", source->key);
+    add("timestamp", source->timestamp_expression);
+  } else if (const auto* filter = std::get_if<FilterSpec>(&node.spec)) {
+    all.emplace_back(filter->negate ? "filter-not" : "filter", &filter->keep);
+    add_route(filter->route);
+  } else if (const auto* map = std::get_if<MapSpec>(&node.spec)) {
+    all.emplace_back("map", &map->value);
+    add("tombstone", map->tombstone);
+    add("set-key", map->key);
+    for (const auto& [name, expression] : map->headers)
+      all.emplace_back("header " + name, &expression);
+    add_route(map->route);
+  }
+  return all;
+}
+
+}  // namespace kstream::tools

@@ -1,0 +1,78 @@
+// StagePlan: what one command means: the nodes of its topology and how to run them. The topology
+// that runs, the file of --print-spec and the text of --explain are all made from one plan, so they
+// cannot differ.
+//
+// Tested by tests/unit/tools/stage_plan_test.cc and spec_test.cc.
+#ifndef KSTREAM_TOOLS_COMMON_STAGE_PLAN_H_
+#define KSTREAM_TOOLS_COMMON_STAGE_PLAN_H_
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "common/stage_options.h"
+#include "kstream/location.h"
+#include "kstream/operators.h"
+#include "kstream/runtime.h"
+#include "kstream/status.h"
+#include "kstream/topology.h"
+
+namespace kstream::tools {
+
+struct PlanNode {
+  std::string name;
+  std::vector<std::string> parents;
+  std::variant<SourceSpec, FilterSpec, MapSpec, SinkSpec> spec;
+};
+
+// The properties of a cluster, for -X dump.
+struct PlanCluster {
+  std::string name;
+  std::vector<Property> properties;
+};
+
+struct StagePlan {
+  std::vector<PlanNode> nodes;  // parents before children
+  RuntimeOptions runtime;
+};
+
+// Where places of the command line are: the layers of properties decide whether there are brokers.
+struct Places {
+  std::vector<PlanCluster> clusters;  // home first
+  std::set<std::string> names;        // of --cluster
+  bool brokers = false;
+
+  // kUsage names the flag.
+  Result<Location> Parse(std::string_view flag, std::string_view text) const;
+};
+
+// Reads files and environment. kUsage.
+Result<Places> FindPlaces(const StageOptions& options);
+
+// Sources, clusters and error policy of a plan; the tool adds its processors and sinks. kUsage when
+// flags contradict each other.
+Result<StagePlan> StartPlan(const StageOptions& options, const Places& places);
+
+// Adds a sink that is called `name` and writes to `output`.
+void AddSink(const StageOptions& options, std::string name, Location output, std::string parent,
+             StagePlan* plan);
+
+// Refuses (kUsage) outputs, dead letters included, that are also inputs, or that each other would
+// overwrite.
+Status CheckOutputs(const StagePlan& plan);
+
+Result<Topology> BuildTopology(const StagePlan& plan);
+
+// A condition that is the same for every record is a mistake of quoting more often than not: only
+// `true` and `false` alone are taken (kExpression).
+Status CheckCondition(std::string_view flag, const Expression& expression);
+
+// Every expression of a node, with the name that messages and the topology file give it.
+std::vector<std::pair<std::string, const Expression*>> Expressions(const PlanNode& node);
+
+}  // namespace kstream::tools
+
+#endif  // KSTREAM_TOOLS_COMMON_STAGE_PLAN_H_
