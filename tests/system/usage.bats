@@ -1,0 +1,184 @@
+#!/usr/bin/env bats
+# What the command line refuses, with which code and words.
+load helper
+
+refused() {  # CODE MESSAGE COMMAND...
+  local code=$1 message=$2
+  shift 2
+  try "$code" "$@" </dev/null
+  assert_output ''
+  assert_one_error "$message"
+}
+
+@test "usage: EXPR is missing" {
+  refused 2 'kstream-filter: error: EXPR is missing: usage: kstream-filter [OPTION]... EXPR' kstream-filter
+  refused 2 'kstream-map: error: EXPR is missing: usage: kstream-map [OPTION]... EXPR' kstream-map -i in
+}
+
+@test "usage: an unknown flag, and the nearest one" {
+  refused 2 'kstream-filter: error: unknown flag --inptu: did you mean --input?' kstream-filter --inptu x .a
+  refused 2 'kstream-filter: error: unknown flag --limits: did you mean --limit?' kstream-filter --limits=5 .a
+  refused 2 'kstream-filter: error: unknown flag --xyzzy' kstream-filter --xyzzy .a
+  refused 2 'kstream-filter: error: unknown flag -Z' kstream-filter -Z .a
+  refused 2 'kstream-filter: error: unknown flag --set-key' kstream-filter --set-key .a .b
+  refused 2 'kstream-map: error: unknown flag --not' kstream-map --not .b
+}
+
+@test "usage: flags of stages with state are unknown to stages without" {
+  for flag in --unique-by --table --eos --state-dir --store-type --memory --standby --max-idle \
+    --max-skew --grouper --http; do
+    refused 2 "unknown flag $flag" kstream-filter "$flag" .a
+  done
+}
+
+@test "usage: a second argument, and an expression that looks like a flag" {
+  refused 2 "unexpected argument 'in.ndjson'" kstream-filter .a in.ndjson
+  refused 2 "unknown flag -.a: an EXPR that begins with - follows --" kstream-filter -.a
+}
+
+@test "usage: values that are missing, empty or not taken" {
+  refused 2 'kstream-filter: error: --limit: its value is missing' kstream-filter .a --limit
+  refused 2 'kstream-filter: error: -c: its value is missing' kstream-filter .a -c
+  refused 2 'kstream-filter: error: --key: empty value' kstream-filter --key= .a
+  refused 2 'kstream-filter: error: --not: takes no value' kstream-filter --not=no .a
+}
+
+@test "usage: a repeated option takes one value each, so EXPR is not eaten" {
+  printf '1\n' >a
+  printf '2\n' >b
+  try 0 kstream-filter -i a -i b true
+  assert_output '1
+2'
+  try 0 kstream-map -i a -J --header x=1 --header y=2 .
+  assert_output --partial '"headers":["x","1","y","2"]'
+}
+
+@test "usage: numbers that make no sense" {
+  for value in 0 -1 x 1.5 99999999999999999999; do
+    refused 2 'kstream-filter: error: --limit: ' kstream-filter -c "$value" .a
+    refused 2 'kstream-filter: error: --threads: ' kstream-filter -j "$value" .a
+    refused 2 'kstream-filter: error: --partitions: ' kstream-filter --partitions "$value" .a
+    refused 2 'kstream-filter: error: --create-output: ' kstream-filter --create-output "$value" .a
+  done
+  refused 2 'kstream-filter: error: --create-output: ' kstream-filter --create-output 3:0 .a
+  refused 2 'kstream-filter: error: --max-errors: ' kstream-filter --on-error skip --max-errors -1 .a
+  for value in 0s 10 5x -1s ''; do
+    refused 2 'kstream-filter: error: --timeout: ' kstream-filter --timeout "$value" .a
+    refused 2 'kstream-filter: error: --stats: ' kstream-filter --stats "$value" .a
+    refused 2 'kstream-filter: error: --commit-interval: ' kstream-filter --commit-interval "$value" .a
+  done
+}
+
+@test "usage: words that are none of those known" {
+  refused 2 "kstream-filter: error: --in: 'jsn' is none of json, envelope, raw, csv, tsv" kstream-filter --in jsn .a
+  refused 2 'kstream-filter: error: --on-error: ' kstream-filter --on-error ignore .a
+  refused 2 'kstream-filter: error: --partitioner: ' kstream-filter --partitioner md5 .a
+  refused 2 'kstream-filter: error: --explain: ' kstream-filter --explain=xml .a
+  refused 2 'kstream-filter: error: -s: ' kstream-filter -s json .a
+  refused 2 'kstream-filter: error: ' kstream-filter -s value=yaml .a
+  refused 2 'kstream-filter: error: ' kstream-filter -f '%y' .a
+  refused 2 'kstream-map: error: --header: ' kstream-map --header =1 .a
+}
+
+@test "usage: exactly-once is refused with the reason" {
+  refused 2 'kstream-filter: error: --guarantee: this version writes without transactions' \
+    kstream-filter --guarantee exactly-once .a
+  try 0 piped '1\n' kstream-filter --guarantee at-least-once true
+}
+
+@test "usage: an output that would be read again" {
+  echo 1 >in
+  refused 2 '--output orders: an output that matches the input pattern ^or' \
+    kstream-filter -b 127.0.0.1:1 -i '^or' -o orders .a
+  refused 2 '--else orders-x: an output that matches the input pattern ^or' \
+    kstream-filter -b 127.0.0.1:1 -i '^or' -o x --else orders-x .a
+  refused 2 '--dead-letter orders-x: an output that matches' \
+    kstream-filter -b 127.0.0.1:1 -i '^or' -o x --dead-letter orders-x .a
+  refused 2 '--output orders: an output that is also an input' \
+    kstream-filter -b 127.0.0.1:1 -i orders -o orders .a
+  refused 2 '--output ./in: an output that is also an input' kstream-filter -i in -o ./in .a
+  ln in link
+  refused 2 'an output that is also an input' kstream-filter -i in -o link .a
+  assert_equal "$(cat in)" 1
+  refused 2 '--output and --else would overwrite each other' kstream-filter -i in -o x --else x .a
+}
+
+@test "usage: an invalid pattern" {
+  refused 2 'kstream-filter: error: --input ^or(: ' kstream-filter -b 127.0.0.1:1 -i '^or(' .a
+}
+
+@test "usage: the error policy" {
+  refused 2 '--on-error dead-letter: say where they go with --dead-letter' kstream-filter --on-error dead-letter .a
+  refused 2 '--dead-letter contradicts --on-error skip' kstream-filter --on-error skip --dead-letter d .a
+  refused 2 '--max-errors needs --on-error' kstream-filter --max-errors 3 .a
+}
+
+@test "usage: places" {
+  refused 2 'kstream-filter: error: --input topic:x: no brokers are known' kstream-filter -i topic:x .a
+  refused 2 "'eu:x' cannot be a topic's name: a cluster is told with --cluster eu=BROKERS" \
+    kstream-filter -b 127.0.0.1:1 -i x -o eu:x .a
+  refused 2 '--app needs a topic to read' kstream-filter -b 127.0.0.1:1 -G g .a
+  refused 2 '--instance-id needs --app' kstream-filter -b 127.0.0.1:1 -i x --instance-id a .a
+  refused 2 '--to names topics' kstream-map --to .t .a
+  refused 2 '--to contradicts --output' kstream-map -b 127.0.0.1:1 --to .t -o x .a
+  refused 2 '--input x is given twice' kstream-filter -b 127.0.0.1:1 -i x -i x .a
+}
+
+@test "expressions: where and what is wrong, exit 3" {
+  refused 3 'kstream-filter: error: EXPR: 1:' kstream-filter '.a >'
+  refused 3 'kstream-filter: error: --key: 1:' kstream-filter -k '.a |' .b
+  refused 3 'kstream-map: error: --header: 1:' kstream-map --header 'x=.a |' .b
+  refused 3 'kstream-filter: error: EXPR: ' kstream-filter '{">":[{"var":"a"}'
+  refused 3 'kstream-filter: error: EXPR: 2:' kstream-filter $'.a\n| )'
+  refused 3 'kstream-filter: error: EXPR: ' kstream-filter '$nosuch == 1'
+  refused 3 'kstream-filter: error: EXPR: ' kstream-filter 'input'
+  refused 3 'kstream-filter: error: EXPR: ' kstream-filter '$ENV.HOME == "x"'
+  refused 3 'kstream-filter: error: EXPR: ' kstream-filter '$out == 1'
+}
+
+@test "expressions: a filter that cannot depend on the record is refused with a hint" {
+  for expression in 5 '"amount > 100"' '1 == 1' 'null' '{"==":[1,1]}'; do
+    refused 3 'is the same for every record' kstream-filter "$expression"
+  done
+  refused 3 'is the same for every record' kstream-map --tombstone '1 > 0' .a
+}
+
+@test "configuration: a file, the environment, -X and flags, the later one wins" {
+  printf '# comment\nbootstrap.servers = file:1\nsasl.password=hunter2\nssl.key.location=/k\nclient.id=f\n' >conf
+  export KSTREAM_BROKERS=env:1
+  try 0 kstream-filter -F conf -X dump
+  assert_line --regexp '^bootstrap.servers = env:1 +# environment KSTREAM_BROKERS$'
+  assert_line --regexp '^client.id = f +# conf:5$'
+  assert_line --regexp '^sasl.password = \*+ +# conf:3$'
+  assert_line --regexp '^ssl.key.location = \*+ +# conf:4$'
+  refute_output --partial hunter2
+  try 0 kstream-filter -F conf -X bootstrap.servers=x:1 -X dump
+  assert_line --regexp '^bootstrap.servers = x:1 +# -X$'
+  try 0 kstream-filter -F conf -X bootstrap.servers=x:1 -b flag:1 -X out.acks=1 -X in.client.id=i -X dump
+  assert_line --regexp '^bootstrap.servers = flag:1 +# --brokers$'
+  assert_line --regexp '^out.acks = 1 +# -X$'
+  assert_line --regexp '^in.client.id = i +# -X$'
+  assert_line --regexp '^out.client.id = f +# conf:5$'
+}
+
+@test "configuration: where the file is found" {
+  mkdir -p .config
+  echo client.id=home >.config/kstream.conf
+  try 0 kstream-filter -X dump
+  assert_output --partial 'client.id = home'
+  echo client.id=env >env.conf
+  KSTREAM_CONFIG=env.conf try 0 kstream-filter -X dump
+  assert_output --partial 'client.id = env'
+  refute_output --partial 'client.id = home'
+  refused 2 'kstream-filter: error: --config: nowhere: No such file or directory' kstream-filter -F nowhere .a
+  echo oops >bad.conf
+  refused 2 'kstream-filter: error: --config: bad.conf:1: ' kstream-filter -F bad.conf .a
+  refused 2 'no.such.property' kstream-filter -b 127.0.0.1:1 -i x -X no.such.property=1 .a
+}
+
+@test "configuration: brokers in the environment make names topics" {
+  KSTREAM_BROKERS=127.0.0.1:1 try 0 kstream-filter -i orders --explain .a
+  assert_output --partial 'topic orders'
+  try 0 kstream-filter -i orders --explain .a
+  assert_output --partial 'file orders'
+}
