@@ -63,6 +63,15 @@ start_idle() {
   wait "$pid"
 }
 
+@test "timeout(1), which signals twice, is a normal end too" {
+  mkfifo pipe
+  exec 7<>pipe
+  echo 1 >&7
+  try 0 timeout --preserve-status 1 kstream-filter true <pipe
+  assert_output 1
+  assert_stderr_is '% kstream-filter: 1 read, 1 written, 0 skipped'
+}
+
 # The output is a pipe that nobody reads, so that a first signal cannot end the run.
 second_signal() {  # SIGNAL CODE
   mkfifo full

@@ -7,18 +7,35 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstring>
+#include <ctime>
 
 namespace kstream::tools {
 namespace {
 
+// A signal that comes so soon after the first is the same one told twice: timeout(1) signals its
+// child and then the whole group, the child once more.
+constexpr int64_t kSameSignalMs = 200;
+
 std::atomic<Runtime*> running{nullptr};
-std::atomic<bool> stopping{false};
+std::atomic<int64_t> stopped_at{0};  // when the first signal came; 0: none has
+
+int64_t NowMs() {
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1000 + now.tv_nsec / 1'000'000;
+}
 
 void HandleSignal(int signal) {
-  int saved = errno;
-  if (stopping.exchange(true)) _exit(128 + signal);
-  if (Runtime* runtime = running.load()) runtime->Stop();
+  const int saved = errno;
+  const int64_t now = NowMs();
+  int64_t first = 0;
+  if (stopped_at.compare_exchange_strong(first, now)) {
+    if (Runtime* runtime = running.load()) runtime->Stop();
+  } else if (now - first >= kSameSignalMs) {
+    _exit(128 + signal);
+  }
   errno = saved;
 }
 

@@ -16,7 +16,8 @@ namespace kstream::tools {
 void PrepareProcess();
 
 // While alive: the first SIGINT or SIGTERM stops the runtime, the second ends the process at once
-// with 130 or 143. One at a time; outlived by the runtime.
+// with 130 or 143; one within 200 ms of the first counts as the first. One at a time; outlived by
+// the runtime.
 class StopOnSignal {
  public:
   explicit StopOnSignal(Runtime& runtime);
