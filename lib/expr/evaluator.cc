@@ -36,7 +36,7 @@ struct Evaluator::Rep {
   }
 
   Status RunLibjq(Value value, const std::function<Status(std::string_view json)>& each) {
-    if (libjq == nullptr) {
+    if (libjq == nullptr || !libjq->usable()) {
       libjq = program->rep().TakeSpare();
       if (libjq == nullptr) {
         KSTREAM_ASSIGN_OR_RETURN(libjq, Libjq::Compile(program->rep().libjq_text, tree.names));

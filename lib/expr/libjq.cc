@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <csetjmp>
 #include <vector>
 
 #include "expr/number.h"
@@ -249,6 +250,28 @@ std::string OneLine(std::string message) {
   return message;
 }
 
+// An allocation that fails ends the process, unless the handler never returns to libjq. It is set
+// for each thread, so one that is not within NextOutput() must find the null it would have had.
+thread_local std::jmp_buf* out_of_memory = nullptr;
+
+void LeaveOnOutOfMemory(void*) {
+  if (out_of_memory != nullptr) std::longjmp(*out_of_memory, 1);
+}
+
+// The next output, or an invalid jv at the end. False: memory ran out (`.[.n] = 0` asks for as much
+// as a record says); the state is then unusable. Only frames of C lie between here and the handler.
+bool NextOutput(jq_state* state, jv* result) {
+  std::jmp_buf buffer;
+  if (setjmp(buffer) != 0) {
+    out_of_memory = nullptr;
+    return false;
+  }
+  out_of_memory = &buffer;
+  *result = jq_next(state);
+  out_of_memory = nullptr;
+  return true;
+}
+
 // Takes `invalid`.
 std::string MessageOf(jv invalid) {
   jv message = jv_invalid_get_msg(invalid);
@@ -280,6 +303,8 @@ struct Libjq::Rep {
 
 Libjq::Libjq(std::unique_ptr<Rep> rep) : rep_(std::move(rep)) {}
 Libjq::~Libjq() = default;
+
+bool Libjq::usable() const { return rep_->state != nullptr; }
 
 Result<std::unique_ptr<Libjq>> Libjq::Compile(std::string_view program, uint32_t names) {
   auto rep = std::make_unique<Rep>();
@@ -321,9 +346,14 @@ Status Libjq::Run(Value input, std::span<const Value> values, Arena* arena,
     }
     exported = jv_array_append(exported, value);
   }
+  jv_nomem_handler(LeaveOnOutOfMemory, nullptr);
   jq_start(rep_->state, exported, 0);
   while (true) {
-    jv result = jq_next(rep_->state);
+    jv result;
+    if (!NextOutput(rep_->state, &result)) {
+      rep_->state = nullptr;  // in the middle of something: it cannot even be freed
+      return Status::Data("libjq ran out of memory");
+    }
     if (!jv_is_valid(result)) {
       if (jv_invalid_has_msg(jv_copy(result))) return Status::Data(MessageOf(result));
       jv_free(result);

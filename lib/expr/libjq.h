@@ -35,6 +35,8 @@ class Libjq {
   // that came before it.
   Status Run(Value input, std::span<const Value> values, Arena* arena,
              const std::function<Status(std::string_view json)>& each);
+  // False after libjq ran out of memory: make another one.
+  bool usable() const;
 
  private:
   struct Rep;

@@ -1,0 +1,238 @@
+// What an Evaluator reads of a record, what it leaves as it is, and jq's surprises.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "expr_testing.h"
+
+namespace kstream::expr {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::shared_ptr<const Program> Compiled(std::string_view text, const CompileOptions& options = {}) {
+  auto program = Program::Compile(text, options);
+  EXPECT_TRUE(program.ok()) << program.status().message();
+  return *program;
+}
+
+std::string On(std::string_view text, const Record& record) {
+  return Show(RunOn(Compiled(text), record));
+}
+
+// `//` replaces false too; contains() looks inside strings.
+TEST(Evaluator, SurprisesAreThoseOfJq) {
+  const char* dflt = ".active // \"dflt\"";
+  EXPECT_EQ(Run(dflt, R"({"active":false})"), "\"dflt\"");
+  EXPECT_EQ(Run(dflt, R"({"active":0})"), "0");
+  EXPECT_EQ(Run(dflt, R"({"active":""})"), "\"\"");
+  EXPECT_EQ(Run(dflt, R"({"active":null})"), "\"dflt\"");
+  EXPECT_EQ(Run(dflt, "{}"), "\"dflt\"");
+  EXPECT_EQ(Run("[(false,1,null,2)//0]", "null"), "[1,2]");
+  const char* tags[] = {R"({"n":1,"tags":["prod"]})", R"({"n":2,"tags":["preprod-eu"]})",
+                        R"({"n":3,"tags":["dev"]})"};
+  const std::pair<const char*, std::array<bool, 3>> filters[] = {
+      {".tags|contains([\"prod\"])", {true, true, false}},
+      {"any(.tags[]; .==\"prod\")", {true, false, false}},
+      {".tags|index(\"prod\")", {true, false, false}}};
+  for (const auto& [text, kept] : filters) {
+    Evaluator evaluator(Compiled(text));
+    for (size_t i = 0; i < kept.size(); ++i) {
+      Record record;
+      record.value = tags[i];
+      Input input;
+      input.record = &record;
+      bool keep = false;
+      ASSERT_TRUE(evaluator.Test(input, &keep).ok());
+      EXPECT_EQ(keep, kept[i]) << text << " on " << tags[i];
+    }
+  }
+}
+
+TEST(Evaluator, WhatIsNotChangedKeepsItsSpelling) {
+  const char* value = R"({"k":1, "v":2.0,"p":[ 1.10, 1e2 ],"z":-0.0, "s":"a\/\u00e9", "v":3.0})";
+  EXPECT_EQ(Run(".v", value), "3.0");
+  EXPECT_EQ(Run(".p", value), "[1.10,1e2]");
+  EXPECT_EQ(Run("{p, s, z: .z}", value), R"({"p":[1.10,1e2],"s":"a\/\u00e9","z":-0.0})");
+  EXPECT_EQ(Run(".p[0]", value), "1.10");
+  EXPECT_EQ(Run(".k = 2 | del(.p)", value), R"({"k":2,"v":3.0,"z":-0.0,"s":"a\/\u00e9"})");
+  EXPECT_EQ(Run(".s | length", value), "3");
+  EXPECT_EQ(Run(".s == \"a/é\"", value), "true");
+}
+
+TEST(Evaluator, NullAndEmptyPayload) {
+  Record record;
+  EXPECT_EQ(On(".", record), "null");
+  EXPECT_EQ(On(".a // 1", record), "1");
+  record.value = "";
+  EXPECT_THAT(On(".", record), HasSubstr("error: the value: "));
+  EXPECT_EQ(On("1", record), "1");
+  record.value = "{\"a\":";
+  EXPECT_EQ(RunOn(Compiled(".a"), record).status.code(), StatusCode::kData);
+  EXPECT_EQ(On("$key == null", record), "true") << "the value is not parsed";
+}
+
+TEST(Evaluator, NamesOfTheRecord) {
+  const Header headers[] = {{"a", "1"}, {"a", "2"}, {"b", std::nullopt}, {"c", "\xff"}};
+  Record record;
+  record.topic = "orders";
+  record.partition = 3;
+  record.offset = 42;
+  record.timestamp = 1700000000123;
+  record.timestamp_type = TimestampType::kCreateTime;
+  record.key = "k\"1";
+  record.value = "{\"a\":1}";
+  record.headers = headers;
+  for (const bool force_libjq : {false, true}) {
+    CompileOptions options;
+    options.force_libjq = force_libjq;
+    const auto on = [&](std::string_view text) {
+      return Show(RunOn(Compiled(text, options), record));
+    };
+    EXPECT_EQ(on("[$topic, $partition, $offset, $timestamp, $key]"),
+              R"(["orders",3,42,1700000000123,"k\"1"])");
+    EXPECT_EQ(on("$headers"), R"({"a":"2","b":null,"c":{"b64":"/w=="}})");
+    EXPECT_EQ(on("[$headers_list[].name]"), R"(["a","a","b","c"])");
+    EXPECT_EQ(on("{a, $topic} # remark"), R"({"a":1,"topic":"orders"})");
+  }
+  EXPECT_EQ(Show(RunOn(Compiled("[$topic, .a] | map(tostring) | @csv"), record)),
+            R"("\"orders\",\"1\"")");
+  record = {};
+  EXPECT_EQ(On("[$key, $timestamp, $partition, $offset]", record), "[null,null,null,null]");
+  record.key = "\xff";
+  EXPECT_THAT(On("$key", record), HasSubstr("error: the key"));
+}
+
+TEST(Evaluator, OutLeftRightAcc) {
+  CompileOptions options;
+  options.extra_names = {"out", "left", "right", "acc"};
+  Evaluator evaluator(Compiled("[$out.x, $left, $right, $acc + 1]", options));
+  Record record;
+  Input input;
+  input.record = &record;
+  input.out = R"({"x": 1.0})";
+  input.left = "[ 1 ]";
+  input.acc = "9007199254740993";
+  std::string got;
+  ASSERT_TRUE(evaluator
+                  .ForEach(input,
+                           [&](std::string_view json) {
+                             got = json;
+                             return Status::Ok();
+                           })
+                  .ok());
+  EXPECT_EQ(got, "[1.0,[1],null,9007199254740994]");
+}
+
+TEST(Evaluator, SharesTheParsedValue) {
+  json::Reader reader;
+  json::ValueCache cache;
+  cache.reader = &reader;
+  Record record;
+  record.value = "{\"a\":1}";
+  record.cache = &cache;
+  EXPECT_EQ(On(".a", record), "1");
+  EXPECT_TRUE(cache.parsed);
+  record.value = "not looked at again";
+  EXPECT_EQ(On(".a + 1", record), "2");
+}
+
+TEST(Evaluator, OtherSerdes) {
+  Serdes serdes;
+  serdes.value = Serde(Serde::Kind::kString);
+  serdes.key = Serde(Serde::Kind::kJson);
+  Evaluator evaluator(Compiled(". + $key.x"), serdes);
+  Record record;
+  record.value = "text ";
+  record.key = R"({"x":"y"})";
+  Input input;
+  input.record = &record;
+  std::string got;
+  ASSERT_TRUE(evaluator
+                  .ForEach(input,
+                           [&](std::string_view json) {
+                             got = json;
+                             return Status::Ok();
+                           })
+                  .ok());
+  EXPECT_EQ(got, "\"text y\"");
+}
+
+TEST(Evaluator, OutputsBeforeAnErrorAreDelivered) {
+  EXPECT_EQ(Run(".[] | 6 / .", "[1,2,0,3]"),
+            "6 3 error: number (6) and number (0) cannot be divided because the divisor is zero");
+  EXPECT_EQ(Run("try (.[] | 6 / .) catch error(.)", "[1,2,0,3]"),
+            "6 3 error: number (6) and number (0) cannot be divided because the divisor is zero");
+  Evaluator evaluator(Compiled(".[] | 6 / . > 1"));
+  Record record;
+  record.value = "[1,0]";
+  Input input;
+  input.record = &record;
+  bool keep = false;
+  EXPECT_TRUE(evaluator.Test(input, &keep).ok()) << "the first true output decides";
+  EXPECT_TRUE(keep);
+  record.value = "[10,0]";
+  EXPECT_EQ(evaluator.Test(input, &keep).code(), StatusCode::kData);
+}
+
+TEST(Evaluator, StopsAtTheFirstFailureOfEach) {
+  for (const char* text : {".[]", "def f: .[]; f"}) {
+    Evaluator evaluator(Compiled(text));
+    Record record;
+    record.value = "[1,2,3]";
+    Input input;
+    input.record = &record;
+    for (int round = 0; round < 2; ++round) {
+      int calls = 0;
+      const Status status = evaluator.ForEach(input, [&](std::string_view) {
+        return ++calls == 2 ? Status::Refused("enough") : Status::Ok();
+      });
+      EXPECT_EQ(status.code(), StatusCode::kRefused);
+      EXPECT_EQ(calls, 2) << text;
+    }
+  }
+}
+
+TEST(Evaluator, ResultsAreBounded) {
+  EXPECT_THAT(Run(". * 1000000000", "\"abc\""), HasSubstr("the result is too large"));
+  std::string doubling = ".";
+  for (int i = 0; i < 60; ++i) doubling += " | [., .]";
+  EXPECT_THAT(Run(doubling, "1"), HasSubstr("the result is too large"));
+  doubling = ".";
+  for (int i = 0; i < 60; ++i) doubling += " | . + .";
+  EXPECT_THAT(Run(doubling, "\"a\""), HasSubstr("the result is too large"));
+  EXPECT_THAT(Run(".[99999999] = 1", "null"), HasSubstr("the result is too large"));
+  EXPECT_EQ(Run("length", "\"a\""), "1");
+}
+
+TEST(Evaluator, LibjqGetsOnlyWhatItCanKeep) {
+  EXPECT_EQ(Run("def f: .a; f", R"({"a":1,"b":[2,12345678901234567890]})"),
+            "error: .b[1]: 12345678901234567890 does not survive jq's doubles, and this expression "
+            "needs libjq");
+  EXPECT_EQ(Run("def f: .; f", R"({"a b":{"c":1e400}})"),
+            "error: [\"a b\"].c: 1e400 does not survive jq's doubles, and this expression needs "
+            "libjq");
+  EXPECT_THAT(Run("def f: . * . ; f", "3037000500"), HasSubstr("beyond 2^53"));
+  EXPECT_EQ(Run("def f: .; f", "9007199254740994"), "9007199254740994");
+  EXPECT_EQ(Run("def f: .; f", "[1.10,\"\\u00e9\",{}]"), "[1.1,\"é\",{}]");
+  const std::string deep = std::string(300, '[') + std::string(300, ']');
+  EXPECT_THAT(Run("def f: 1; f", deep), HasSubstr("nested deeper than libjq's 256 levels"));
+  EXPECT_EQ(Run("length", deep), "1");
+  EXPECT_EQ(Run("error({a:1})?, (def f: error({a:1}); f)", "1"),
+            "error: (not a string): {\"a\":1}");
+  EXPECT_THAT(Run("def f: .[.n] = 1; [.n] | f", "{\"n\":536870900}"), HasSubstr("error: "));
+}
+
+TEST(Evaluator, SaysWhichEngineAndWhy) {
+  EXPECT_EQ(Compiled(".a > 1")->engine(), Engine::kFast);
+  const auto slow = Compiled(".a | test(\"x\")");
+  EXPECT_EQ(slow->engine(), Engine::kLibjq);
+  EXPECT_EQ(slow->fallback_reason(), "test at 1:6");
+  EXPECT_FALSE(Compiled("1 == 1")->depends_on_record());
+  EXPECT_TRUE(Compiled("$key")->depends_on_record());
+  EXPECT_FALSE(Compiled("now > 1")->deterministic());
+}
+
+TEST(Evaluator, WithoutElse) { EXPECT_EQ(Run("if . > 1 then 5 end", "1"), "1"); }
+
+}  // namespace
+}  // namespace kstream::expr
