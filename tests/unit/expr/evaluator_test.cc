@@ -22,12 +22,12 @@ std::string On(std::string_view text, const Record& record) {
 // `//` replaces false too; contains() looks inside strings.
 TEST(Evaluator, SurprisesAreThoseOfJq) {
   const char* dflt = ".active // \"dflt\"";
-  EXPECT_EQ(Run(dflt, R"({"active":false})"), "\"dflt\"");
-  EXPECT_EQ(Run(dflt, R"({"active":0})"), "0");
-  EXPECT_EQ(Run(dflt, R"({"active":""})"), "\"\"");
-  EXPECT_EQ(Run(dflt, R"({"active":null})"), "\"dflt\"");
-  EXPECT_EQ(Run(dflt, "{}"), "\"dflt\"");
-  EXPECT_EQ(Run("[(false,1,null,2)//0]", "null"), "[1,2]");
+  EXPECT_EQ(Jq(dflt, R"({"active":false})"), "\"dflt\"");
+  EXPECT_EQ(Jq(dflt, R"({"active":0})"), "0");
+  EXPECT_EQ(Jq(dflt, R"({"active":""})"), "\"\"");
+  EXPECT_EQ(Jq(dflt, R"({"active":null})"), "\"dflt\"");
+  EXPECT_EQ(Jq(dflt, "{}"), "\"dflt\"");
+  EXPECT_EQ(Jq("[(false,1,null,2)//0]", "null"), "[1,2]");
   const char* tags[] = {R"({"n":1,"tags":["prod"]})", R"({"n":2,"tags":["preprod-eu"]})",
                         R"({"n":3,"tags":["dev"]})"};
   const std::pair<const char*, std::array<bool, 3>> filters[] = {
@@ -50,13 +50,13 @@ TEST(Evaluator, SurprisesAreThoseOfJq) {
 
 TEST(Evaluator, WhatIsNotChangedKeepsItsSpelling) {
   const char* value = R"({"k":1, "v":2.0,"p":[ 1.10, 1e2 ],"z":-0.0, "s":"a\/\u00e9", "v":3.0})";
-  EXPECT_EQ(Run(".v", value), "3.0");
-  EXPECT_EQ(Run(".p", value), "[1.10,1e2]");
-  EXPECT_EQ(Run("{p, s, z: .z}", value), R"({"p":[1.10,1e2],"s":"a\/\u00e9","z":-0.0})");
-  EXPECT_EQ(Run(".p[0]", value), "1.10");
-  EXPECT_EQ(Run(".k = 2 | del(.p)", value), R"({"k":2,"v":3.0,"z":-0.0,"s":"a\/\u00e9"})");
-  EXPECT_EQ(Run(".s | length", value), "3");
-  EXPECT_EQ(Run(".s == \"a/é\"", value), "true");
+  EXPECT_EQ(Jq(".v", value), "3.0");
+  EXPECT_EQ(Jq(".p", value), "[1.10,1e2]");
+  EXPECT_EQ(Jq("{p, s, z: .z}", value), R"({"p":[1.10,1e2],"s":"a\/\u00e9","z":-0.0})");
+  EXPECT_EQ(Jq(".p[0]", value), "1.10");
+  EXPECT_EQ(Jq(".k = 2 | del(.p)", value), R"({"k":2,"v":3.0,"z":-0.0,"s":"a\/\u00e9"})");
+  EXPECT_EQ(Jq(".s | length", value), "3");
+  EXPECT_EQ(Jq(".s == \"a/é\"", value), "true");
 }
 
 TEST(Evaluator, NullAndEmptyPayload) {
@@ -158,9 +158,9 @@ TEST(Evaluator, OtherSerdes) {
 }
 
 TEST(Evaluator, OutputsBeforeAnErrorAreDelivered) {
-  EXPECT_EQ(Run(".[] | 6 / .", "[1,2,0,3]"),
+  EXPECT_EQ(Jq(".[] | 6 / .", "[1,2,0,3]"),
             "6 3 error: number (6) and number (0) cannot be divided because the divisor is zero");
-  EXPECT_EQ(Run("try (.[] | 6 / .) catch error(.)", "[1,2,0,3]"),
+  EXPECT_EQ(Jq("try (.[] | 6 / .) catch error(.)", "[1,2,0,3]"),
             "6 3 error: number (6) and number (0) cannot be divided because the divisor is zero");
   Evaluator evaluator(Compiled(".[] | 6 / . > 1"));
   Record record;
@@ -193,33 +193,32 @@ TEST(Evaluator, StopsAtTheFirstFailureOfEach) {
 }
 
 TEST(Evaluator, ResultsAreBounded) {
-  EXPECT_THAT(Run(". * 1000000000", "\"abc\""), HasSubstr("the result is too large"));
+  EXPECT_THAT(Jq(". * 1000000000", "\"abc\""), HasSubstr("the result is too large"));
   std::string doubling = ".";
   for (int i = 0; i < 60; ++i) doubling += " | [., .]";
-  EXPECT_THAT(Run(doubling, "1"), HasSubstr("the result is too large"));
+  EXPECT_THAT(Jq(doubling, "1"), HasSubstr("the result is too large"));
   doubling = ".";
   for (int i = 0; i < 60; ++i) doubling += " | . + .";
-  EXPECT_THAT(Run(doubling, "\"a\""), HasSubstr("the result is too large"));
-  EXPECT_THAT(Run(".[99999999] = 1", "null"), HasSubstr("the result is too large"));
-  EXPECT_EQ(Run("length", "\"a\""), "1");
+  EXPECT_THAT(Jq(doubling, "\"a\""), HasSubstr("the result is too large"));
+  EXPECT_THAT(Jq(".[99999999] = 1", "null"), HasSubstr("the result is too large"));
+  EXPECT_EQ(Jq("length", "\"a\""), "1");
 }
 
 TEST(Evaluator, LibjqGetsOnlyWhatItCanKeep) {
-  EXPECT_EQ(Run("def f: .a; f", R"({"a":1,"b":[2,12345678901234567890]})"),
+  EXPECT_EQ(Jq("def f: .a; f", R"({"a":1,"b":[2,12345678901234567890]})"),
             "error: .b[1]: 12345678901234567890 does not survive jq's doubles, and this expression "
             "needs libjq");
-  EXPECT_EQ(Run("def f: .; f", R"({"a b":{"c":1e400}})"),
+  EXPECT_EQ(Jq("def f: .; f", R"({"a b":{"c":1e400}})"),
             "error: [\"a b\"].c: 1e400 does not survive jq's doubles, and this expression needs "
             "libjq");
-  EXPECT_THAT(Run("def f: . * . ; f", "3037000500"), HasSubstr("beyond 2^53"));
-  EXPECT_EQ(Run("def f: .; f", "9007199254740994"), "9007199254740994");
-  EXPECT_EQ(Run("def f: .; f", "[1.10,\"\\u00e9\",{}]"), "[1.1,\"é\",{}]");
+  EXPECT_THAT(Jq("def f: . * . ; f", "3037000500"), HasSubstr("beyond 2^53"));
+  EXPECT_EQ(Jq("def f: .; f", "9007199254740994"), "9007199254740994");
+  EXPECT_EQ(Jq("def f: .; f", "[1.10,\"\\u00e9\",{}]"), "[1.1,\"é\",{}]");
   const std::string deep = std::string(300, '[') + std::string(300, ']');
-  EXPECT_THAT(Run("def f: 1; f", deep), HasSubstr("nested deeper than libjq's 256 levels"));
-  EXPECT_EQ(Run("length", deep), "1");
-  EXPECT_EQ(Run("error({a:1})?, (def f: error({a:1}); f)", "1"),
-            "error: (not a string): {\"a\":1}");
-  EXPECT_THAT(Run("def f: .[.n] = 1; [.n] | f", "{\"n\":536870900}"), HasSubstr("error: "));
+  EXPECT_THAT(Jq("def f: 1; f", deep), HasSubstr("nested deeper than libjq's 256 levels"));
+  EXPECT_EQ(Jq("length", deep), "1");
+  EXPECT_EQ(Jq("error({a:1})?, (def f: error({a:1}); f)", "1"), "error: (not a string): {\"a\":1}");
+  EXPECT_THAT(Jq("def f: .[.n] = 1; [.n] | f", "{\"n\":536870900}"), HasSubstr("error: "));
 }
 
 TEST(Evaluator, SaysWhichEngineAndWhy) {
@@ -232,7 +231,7 @@ TEST(Evaluator, SaysWhichEngineAndWhy) {
   EXPECT_FALSE(Compiled("now > 1")->deterministic());
 }
 
-TEST(Evaluator, WithoutElse) { EXPECT_EQ(Run("if . > 1 then 5 end", "1"), "1"); }
+TEST(Evaluator, WithoutElse) { EXPECT_EQ(Jq("if . > 1 then 5 end", "1"), "1"); }
 
 }  // namespace
 }  // namespace kstream::expr

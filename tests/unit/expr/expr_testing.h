@@ -55,7 +55,7 @@ inline std::string Show(const Outcome& outcome) {
   return text;
 }
 
-inline std::string Run(std::string_view text, std::string_view json) {
+inline std::string Jq(std::string_view text, std::string_view json) {
   return Show(RunText(text, json));
 }
 

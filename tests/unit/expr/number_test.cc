@@ -32,36 +32,36 @@ TEST(Number, ComparesExactly) {
 }
 
 TEST(Number, KeepsIdsOfSixtyFourBits) {
-  EXPECT_EQ(Run(".id == 9007199254740993", R"({"id":9007199254740993})"), "true");
-  EXPECT_EQ(Run(".id == 9007199254740993", R"({"id":9007199254740992})"), "false");
-  EXPECT_EQ(Run(".id + 1", R"({"id":9007199254740993})"), "9007199254740994");
-  EXPECT_EQ(Run(".id - 1", R"({"id":-9223372036854775807})"), "-9223372036854775808");
-  EXPECT_EQ(Run(".id", R"({"id":12345678901234567890123})"), "12345678901234567890123");
-  EXPECT_EQ(Run("[.[] * 3]", "[3074457345618258602]"), "[9223372036854775806]");
-  EXPECT_EQ(Run(". / 2", "9007199254740994"), "4503599627370497");
-  EXPECT_EQ(Run("-.", "9223372036854775807"), "-9223372036854775807");
-  EXPECT_EQ(Run(". % 10", "9223372036854775807"), "7");
-  EXPECT_EQ(Run("12345678901234567890", "null"), "12345678901234567890");
+  EXPECT_EQ(Jq(".id == 9007199254740993", R"({"id":9007199254740993})"), "true");
+  EXPECT_EQ(Jq(".id == 9007199254740993", R"({"id":9007199254740992})"), "false");
+  EXPECT_EQ(Jq(".id + 1", R"({"id":9007199254740993})"), "9007199254740994");
+  EXPECT_EQ(Jq(".id - 1", R"({"id":-9223372036854775807})"), "-9223372036854775808");
+  EXPECT_EQ(Jq(".id", R"({"id":12345678901234567890123})"), "12345678901234567890123");
+  EXPECT_EQ(Jq("[.[] * 3]", "[3074457345618258602]"), "[9223372036854775806]");
+  EXPECT_EQ(Jq(". / 2", "9007199254740994"), "4503599627370497");
+  EXPECT_EQ(Jq("-.", "9223372036854775807"), "-9223372036854775807");
+  EXPECT_EQ(Jq(". % 10", "9223372036854775807"), "7");
+  EXPECT_EQ(Jq("12345678901234567890", "null"), "12345678901234567890");
 }
 
 TEST(Number, ErrsWhereDigitsWouldGo) {
-  EXPECT_THAT(Run(". + 1", "9223372036854775807"), HasSubstr("do not fit a 64-bit integer"));
-  EXPECT_THAT(Run(". * 2", "9223372036854775807"), HasSubstr("do not fit a 64-bit integer"));
-  EXPECT_THAT(Run(". + 1", "12345678901234567890"), HasSubstr("error: "));
-  EXPECT_THAT(Run(". + 0.5", "9007199254740993"), HasSubstr("error: "));
-  EXPECT_THAT(Run(". + 1", "1e20"), HasSubstr("error: "));
-  EXPECT_THAT(Run(". / 0", "1"), HasSubstr("divisor is zero"));
-  EXPECT_THAT(Run(". % 0.5", "1"), HasSubstr("divisor is zero"));
-  EXPECT_EQ(Run(". % -1", "-9223372036854775808"), "0");
+  EXPECT_THAT(Jq(". + 1", "9223372036854775807"), HasSubstr("do not fit a 64-bit integer"));
+  EXPECT_THAT(Jq(". * 2", "9223372036854775807"), HasSubstr("do not fit a 64-bit integer"));
+  EXPECT_THAT(Jq(". + 1", "12345678901234567890"), HasSubstr("error: "));
+  EXPECT_THAT(Jq(". + 0.5", "9007199254740993"), HasSubstr("error: "));
+  EXPECT_THAT(Jq(". + 1", "1e20"), HasSubstr("error: "));
+  EXPECT_THAT(Jq(". / 0", "1"), HasSubstr("divisor is zero"));
+  EXPECT_THAT(Jq(". % 0.5", "1"), HasSubstr("divisor is zero"));
+  EXPECT_EQ(Jq(". % -1", "-9223372036854775808"), "0");
 }
 
 TEST(Number, PrintsShortestAndAlwaysJson) {
-  EXPECT_EQ(Run(".[0] + .[1]", "[0.1,0.2]"), "0.30000000000000004");
-  EXPECT_EQ(Run(". + 1.5", "1.5"), "3");
-  EXPECT_EQ(Run(". * 10", "1e308"), "1.7976931348623157e+308");
-  EXPECT_EQ(Run("(. * 10) - (. * 10)", "1e308"), "null");
-  EXPECT_EQ(Run("sqrt", "-1"), "null");
-  EXPECT_EQ(Run(". / 3", "1"), "0.3333333333333333");
+  EXPECT_EQ(Jq(".[0] + .[1]", "[0.1,0.2]"), "0.30000000000000004");
+  EXPECT_EQ(Jq(". + 1.5", "1.5"), "3");
+  EXPECT_EQ(Jq(". * 10", "1e308"), "1.7976931348623157e+308");
+  EXPECT_EQ(Jq("(. * 10) - (. * 10)", "1e308"), "null");
+  EXPECT_EQ(Jq("sqrt", "-1"), "null");
+  EXPECT_EQ(Jq(". / 3", "1"), "0.3333333333333333");
 }
 
 TEST(Number, SurvivesDouble) {
