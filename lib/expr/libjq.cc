@@ -250,8 +250,8 @@ std::string OneLine(std::string message) {
   return message;
 }
 
-// An allocation that fails ends the process, unless the handler never returns to libjq. It is set
-// for each thread, so one that is not within NextOutput() must find the null it would have had.
+// An allocation that fails ends the process, unless the handler never returns to libjq. Null
+// outside of NextOutput(): there it may.
 thread_local std::jmp_buf* out_of_memory = nullptr;
 
 void LeaveOnOutOfMemory(void*) {
@@ -319,6 +319,8 @@ Result<std::unique_ptr<Libjq>> Libjq::Compile(std::string_view program, uint32_t
   if (text.empty()) text = program;
   rep->state = jq_init();
   if (rep->state == nullptr) return Status::Expression("libjq cannot be set up");
+  // Without this jq_next() installs whatever the state's memory happened to hold.
+  jq_set_nomem_handler(rep->state, LeaveOnOutOfMemory, nullptr);
   const auto keep_first = [](void* to, jv message) {
     auto* kept = static_cast<std::string*>(to);
     if (kept->empty() && jv_get_kind(message) == JV_KIND_STRING) *kept = jv_string_value(message);
@@ -346,7 +348,6 @@ Status Libjq::Run(Value input, std::span<const Value> values, Arena* arena,
     }
     exported = jv_array_append(exported, value);
   }
-  jv_nomem_handler(LeaveOnOutOfMemory, nullptr);
   jq_start(rep_->state, exported, 0);
   while (true) {
     jv result;

@@ -136,7 +136,7 @@ bool Evaluation::EachItem(Value v, Sink sink) {
 Value Evaluation::Indices(Value v, Value what) {
   ArrayBuilder found(&arena_);
   if (v.is_string() && what.is_string()) {
-    // Positions are bytes, as in jq 1.6.
+    // Positions are bytes, as in jq 1.6, which does not return for an empty part.
     const std::string_view text = TextOf(v, &arena_);
     const std::string_view part = TextOf(what, &arena_);
     if (part.empty()) return Value::Null();
@@ -156,13 +156,12 @@ Value Evaluation::Indices(Value v, Value what) {
     wanted = Value::Of(new (arena_.Allocate(sizeof(Array)))
                            Array{1, 0, new (arena_.Allocate(sizeof(Value))) Value(wanted)});
   const Array& part = wanted.array();
-  if (part.size == 0) return Value::Null();
-  for (uint32_t i = 0; i + part.size <= items.size; ++i) {
+  for (uint32_t i = 0; part.size > 0 && i + part.size <= items.size; ++i) {
     uint32_t same = 0;
     while (same < part.size && Equal(items.items[i + same], part.items[same], &arena_)) ++same;
     if (same == part.size) found.Add(Value::Int(i));
   }
-  return found.size() == 0 ? Value::Null() : found.Build();
+  return found.Build();
 }
 
 Value Evaluation::AsString(Value v) { return v.is_string() ? v : Joined({v}); }
