@@ -5,6 +5,7 @@
 #include <csetjmp>
 #include <vector>
 
+#include "expr/libjq_guards.h"
 #include "expr/number.h"
 
 extern "C" {
@@ -317,6 +318,7 @@ Result<std::unique_ptr<Libjq>> Libjq::Compile(std::string_view program, uint32_t
   // The line end closes a comment at the program's end.
   if (!text.empty()) text += ".[0] | (" + std::string(program) + "\n)";
   if (text.empty()) text = program;
+  text.insert(0, LibjqGuards(program));
   rep->state = jq_init();
   if (rep->state == nullptr) return Status::Expression("libjq cannot be set up");
   // Without this jq_next() installs whatever the state's memory happened to hold.

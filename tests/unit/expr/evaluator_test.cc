@@ -221,6 +221,20 @@ TEST(Evaluator, LibjqGetsOnlyWhatItCanKeep) {
   EXPECT_THAT(Jq("def f: .[.n] = 1; [.n] | f", "{\"n\":536870900}"), HasSubstr("error: "));
 }
 
+// Inputs that end or hang the process of a plain jq 1.6.
+TEST(Evaluator, LibjqIsGuarded) {
+  EXPECT_EQ(Jq("def f: .[0] % .[1]; f", "[-9223372036854775808,-1]"), "0");
+  EXPECT_EQ(Jq("def f: (7, -8) % (-2, 3); [f]", "1"), "[1,0,1,-2]");
+  EXPECT_THAT(Jq("todate", "1e300"), HasSubstr("error: "));
+  EXPECT_EQ(Jq("todate", "1700000000"), "\"2023-11-14T22:13:20Z\"");
+  EXPECT_THAT(Jq("strftime(\"%Y\")", "1e300"), HasSubstr("error: "));
+  EXPECT_EQ(Jq("strftime(\"%Y\")", "1700000000"), "\"2023\"");
+  EXPECT_THAT(Jq("strflocaltime(\"%Y\")", "1e300"), HasSubstr("error: "));
+  EXPECT_EQ(Jq("def f: [index(.), rindex(\"\"), indices(\"\")]; f", "\"\""), "[null,null,null]");
+  EXPECT_EQ(Jq("def f: [index(\"b\"), rindex(\"b\"), indices(\"b\")]; f", "\"abab\""),
+            "[1,3,[1,3]]");
+}
+
 TEST(Evaluator, SaysWhichEngineAndWhy) {
   EXPECT_EQ(Compiled(".a > 1")->engine(), Engine::kFast);
   const auto slow = Compiled(".a | test(\"x\")");
