@@ -31,6 +31,15 @@ inline constexpr LibjqGuard kLibjqGuards[] = {
      "def _kstream_todate: todate;"
      "def todate: (if type == \"number\" then gmtime else . end) | _kstream_todate;"
      "def todateiso8601: todate;"},
+    // Replacing all matches never ends when one of them is empty.
+    {"sub",
+     "def _kstream_sub($re; s; $flags): sub($re; s; $flags);"
+     "def sub($re; s; $flags): if ($flags | tostring | _strindices(\"g\") == []) or "
+     "all(match($re; $flags); .length > 0) then _kstream_sub($re; s; $flags) else "
+     "error(\"jq 1.6 cannot replace all matches of a pattern that matches nothing\") end;"
+     "def sub($re; s): sub($re; s; \"\");"
+     "def gsub($re; s; $flags): sub($re; s; $flags + \"g\");"
+     "def gsub($re; s): sub($re; s; \"g\");"},
     // Looking for the empty string never ends.
     {"ind",
      "def _kstream_indices($i): indices($i);"
