@@ -77,7 +77,7 @@ Node* JqGrammar::UnknownVariable(std::string_view name, size_t at) {
   }
   if (FindName(name)) return Fail(at, "$" + std::string(name) + " has no meaning in this place");
   std::string_view nearest;
-  int best = static_cast<int>(name.size() / 3) + 2;
+  int best = static_cast<int>(name.size() / 3) + 1;
   const auto consider = [&](std::string_view candidate) {
     if (const int distance = EditDistance(name, candidate); distance < best) {
       best = distance;

@@ -212,10 +212,11 @@ Node* JqGrammar::Assignment(std::string_view symbol, size_t at, Node* path, Node
   } else if (!value->single) {
     NeedsLibjq("an assignment of other than one value", value->at);
   }
-  if (symbol == "=") return Make(Op::kAssign, at, {path, value});
-  if (symbol == "|=") return Make(Op::kUpdate, at, {path, value});
-  Node* node = Make(Op::kUpdateWith, at, {path, value});
-  if (node != nullptr) {
+  const Op op = symbol == "=" ? Op::kAssign : symbol == "|=" ? Op::kUpdate : Op::kUpdateWith;
+  Node* node = Make(op, at, {path, value});
+  if (node == nullptr) return nullptr;
+  node->single = true;  // the path may lead to several places, but the result is one
+  if (op == Op::kUpdateWith) {
     node->detail = static_cast<uint16_t>(OpOf(symbol.substr(0, symbol.size() - 1)));
   }
   return node;
@@ -383,7 +384,10 @@ Node* JqGrammar::IfTail(size_t at) {
 Node* JqGrammar::Try() {
   const size_t at = lexer_.at();
   lexer_.Advance();
+  const size_t start = lexer_.at();
+  const bool negated = Accept("-");
   Node* body = Term(false);
+  if (body != nullptr && negated) body = Make(Op::kNegate, start, {body});
   if (body == nullptr) return nullptr;
   if (lexer_.IsWord("catch")) {
     NeedsLibjq("catch", lexer_.at());

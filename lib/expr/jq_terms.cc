@@ -215,7 +215,7 @@ Node* JqGrammar::ObjectTerm() {
   return Make(Op::kObject, at, {}, parts);
 }
 
-// name   name: value   "name"   "name": value   $name   (expression): value
+// name   name: value   "name"   "name": value   $name   $name: value   (expression): value
 bool JqGrammar::Member(std::vector<Node*>* parts) {
   const size_t at = lexer_.at();
   Node* name = nullptr;
@@ -223,7 +223,7 @@ bool JqGrammar::Member(std::vector<Node*>* parts) {
   if (lexer_.token() == Token::kVariable) {
     const std::string_view word = lexer_.text();
     value = VariableTerm();
-    name = value == nullptr ? nullptr : StringLiteral(word, at);
+    name = value == nullptr ? nullptr : lexer_.Is(":") ? value : StringLiteral(word, at);
   } else if (lexer_.token() == Token::kName) {
     name = StringLiteral(lexer_.text(), at);
     value = FieldStep(Placeholder(at), lexer_.text(), at);

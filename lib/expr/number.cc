@@ -132,7 +132,9 @@ Number DecodeLiteral(std::string_view s) {
     }
   }
   n.d = ParseDouble(s);
-  if (std::abs(n.d) <= kMaxExact && SignificantDigits(s) <= kSafeDigits) {
+  const int digits = SignificantDigits(s);
+  const bool underflow = n.d == 0 && digits != 0;
+  if (std::abs(n.d) <= kMaxExact && digits <= kSafeDigits && !underflow) {
     n.i = static_cast<int64_t>(n.d);
     n.is_int = static_cast<double>(n.i) == n.d;
   }

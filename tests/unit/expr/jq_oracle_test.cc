@@ -81,7 +81,7 @@ std::optional<Skip> ReasonFor(const Case& c, const Outcome& ours) {
   const std::string message(ours.status.message());
   if (ours.status.code() == StatusCode::kExpression) {
     if (message.find("is refused") != message.npos || message.find("no modules") != message.npos ||
-        message.find("there is no $__prog_args") != message.npos) {
+        message.find("no function '_") != message.npos) {
       return Skip::kRefused;
     }
     const bool no_format = message.find("there is no format") != message.npos;
@@ -98,6 +98,7 @@ std::optional<Skip> ReasonFor(const Case& c, const Outcome& ours) {
     return Skip::kExact;
   }
   const Outcome raw = RunRaw(c);
+  if (raw.status.message().find("does not survive") != std::string_view::npos) return Skip::kExact;
   if (c.must_fail)
     return raw.status.code() == StatusCode::kExpression ? std::optional<Skip>() : Skip::kDiffers;
   const bool agree = SameOutputs(raw.outputs, ours.outputs) && raw.status.ok() == ours.status.ok();
@@ -112,11 +113,13 @@ std::string_view ReasonText(Skip skip) {
     case Skip::kDiffers:
       return "the installed jq gives another result, and so do we";
     case Skip::kRefused:
-      return "refused: modules, other input, environment, or output beside the results";
+      return "refused: modules, other input, the environment, functions internal to jq";
     case Skip::kExact:
-      return "jq would round a number; we report it instead";
+      return "jq would round a number; we keep it, or report it";
     case Skip::kInput:
       return "the input is not JSON by RFC 8259";
+    case Skip::kHangs:
+      return "the installed jq does not come back";
   }
   return "";
 }
@@ -127,8 +130,12 @@ void CheckFile(const std::string& name) {
   int passed = 0;
   std::map<Skip, std::vector<std::string>> skipped;
   for (const Case& c : ReadCases(name)) {
-    const Outcome ours = RunText(c.program, c.must_fail ? "null" : c.input);
     const auto listed = skips.find({c.program, c.input});
+    if (listed != skips.end() && listed->second == Skip::kHangs) {
+      skipped[Skip::kHangs].push_back(c.program);  // not run: it would end or hang this test too
+      continue;
+    }
+    const Outcome ours = RunText(c.program, c.must_fail ? "null" : c.input);
     if (Passes(c, ours)) {
       ++passed;
       EXPECT_TRUE(listed == skips.end()) << c.where << " passes and is listed: " << c.program;

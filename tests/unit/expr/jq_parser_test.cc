@@ -77,7 +77,7 @@ TEST(JqParser, SaysWhatNeedsLibjq) {
   EXPECT_EQ(FallbackOf("try error catch ."), "catch at 1:11");
   EXPECT_EQ(FallbackOf("@base64"), "@base64 at 1:1");
   EXPECT_EQ(FallbackOf(". as [$x] | $x"), "a destructuring pattern at 1:6");
-  EXPECT_EQ(FallbackOf("(.a, .b[]) = 1"), "an assignment to such a path at 1:4");
+  EXPECT_EQ(FallbackOf("(.a, .b[]) = 1"), "an assignment to such a path at 1:2");
   EXPECT_EQ(FallbackOf(".a |= empty"), "an assignment of other than one value at 1:7");
 }
 
