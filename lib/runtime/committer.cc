@@ -57,6 +57,13 @@ Status Committer::Seal(Clock::time_point now) {
   return Status::Ok();
 }
 
+void Committer::Forget(const std::vector<transport::TopicPartition>& partitions) {
+  for (const transport::TopicPartition& partition : partitions) {
+    std::erase_if(sealed_positions_,
+                  [&](auto& position) { return position.partition == partition; });
+  }
+}
+
 Status Committer::Finish() {
   KSTREAM_RETURN_IF_ERROR(outputs_->FlushFiles());
   KSTREAM_RETURN_IF_ERROR(outputs_->FlushTopics(kFlushLimit));

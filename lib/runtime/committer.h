@@ -36,6 +36,9 @@ class Committer {
   // the end.
   Status Finish();
 
+  // These partitions were lost: whatever is sealed for them belongs to others now.
+  void Forget(const std::vector<transport::TopicPartition>& partitions);
+
  private:
   Status Seal(Clock::time_point now);
   void Committed(const Status& status);

@@ -260,6 +260,7 @@ Status StageThread::DropTasks(const std::vector<TopicPartition>& leads, bool com
     std::erase_if(tasks_, [&](auto& entry) { return entry.second.get() == task; });
   }
   reader->last_topic = nullptr;
+  if (!commit) committer_->Forget(leaving);
   return commit || leaving.size() > leads.size() ? reader->consumer->Unassign(leaving)
                                                  : Status::Ok();
 }
