@@ -142,7 +142,7 @@ Node* JqGrammar::Parenthesis() {
 Node* JqGrammar::NumberTerm() {
   Node* node = Make(Op::kLiteral, lexer_.at(), {});
   node->value =
-      Value::Literal(program_.tree.arena.Copy(JsonSpelling(lexer_.text(), &program_.tree.arena)));
+      NumberOfProgram(program_.tree.arena.Copy(JsonSpelling(lexer_.text(), &program_.tree.arena)));
   lexer_.Advance();
   return node;
 }

@@ -9,6 +9,7 @@
 
 #include "expr/jsonlogic.h"
 #include "expr/jsonlogic_operators.h"
+#include "expr/number.h"
 #include "fmt/format.h"
 #include "record/json_document.h"
 
@@ -113,7 +114,7 @@ Value JsonLogicParser::Constant(json::Node n) {
   Arena* const arena = &tree_.arena;
   switch (document_.type(n)) {
     case json::Type::kNumber:
-      return Value::Literal(arena->Copy(document_.Raw(n)));
+      return NumberOfProgram(arena->Copy(document_.Raw(n)));
     case json::Type::kString:
       return Value::String(arena->Copy(KeyText(n)));
     case json::Type::kArray: {

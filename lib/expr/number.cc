@@ -342,4 +342,14 @@ std::string_view JsonSpelling(std::string_view text, Arena* arena) {
   return spelling == text ? text : arena->Copy(spelling);
 }
 
+Value NumberOfProgram(std::string_view spelling) {
+  const Number number = DecodeLiteral(spelling);
+  if (number.is_int) {
+    std::string printed;
+    AppendInt(number.i, &printed);
+    if (printed == spelling) return Value::Int(number.i);
+  }
+  return Value::Literal(spelling);
+}
+
 }  // namespace kstream::expr

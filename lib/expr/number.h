@@ -41,6 +41,10 @@ bool SurvivesDouble(std::string_view spelling);
 void AppendDouble(double d, std::string* out);
 void AppendInt(int64_t i, std::string* out);
 
+// A number that a program spells, decoded once for all records where its spelling is what an int
+// prints; else a literal. `spelling` must live as long as the value.
+Value NumberOfProgram(std::string_view spelling);
+
 // The JSON spelling of a number written the looser ways that jq reads (.5, 1., 007, +1); empty when
 // it is none. May copy into `arena`.
 std::string_view JsonSpelling(std::string_view text, Arena* arena);
