@@ -75,7 +75,7 @@ refused() {  # CODE MESSAGE COMMAND...
   refused 2 'kstream-filter: error: --partitioner: ' kstream-filter --partitioner md5 .a
   refused 2 'kstream-filter: error: --explain: ' kstream-filter --explain=xml .a
   refused 2 'kstream-filter: error: -s: ' kstream-filter -s json .a
-  refused 2 'kstream-filter: error: ' kstream-filter -s value=yaml .a
+  refused 2 "kstream-filter: error: -s: 'yaml' is not a serde" kstream-filter -s value=yaml .a
   refused 2 'kstream-filter: error: ' kstream-filter -f '%y' .a
   refused 2 'kstream-map: error: --header: ' kstream-map --header =1 .a
 }

@@ -157,14 +157,14 @@ Result<Topology> BuildTopology(const StagePlan& plan) {
   for (const PlanNode& node : plan.nodes) {
     if (const auto* source = std::get_if<SourceSpec>(&node.spec)) {
       builder.AddSource(node.name, *source);
-    } else if (const auto* filter = std::get_if<FilterSpec>(&node.spec)) {
-      KSTREAM_ASSIGN_OR_RETURN(ProcessorSupplier supplier, Filter(*filter));
-      builder.AddProcessor(node.name, std::move(supplier), node.parents);
-    } else if (const auto* map = std::get_if<MapSpec>(&node.spec)) {
-      KSTREAM_ASSIGN_OR_RETURN(ProcessorSupplier supplier, Map(*map));
-      builder.AddProcessor(node.name, std::move(supplier), node.parents);
+    } else if (const auto* sink = std::get_if<SinkSpec>(&node.spec)) {
+      builder.AddSink(node.name, *sink, node.parents);
     } else {
-      builder.AddSink(node.name, std::get<SinkSpec>(node.spec), node.parents);
+      const auto* filter = std::get_if<FilterSpec>(&node.spec);
+      auto supplier = filter ? Filter(*filter) : Map(std::get<MapSpec>(node.spec));
+      // All that an operator can find wrong are the names of serdes.
+      if (!supplier.ok()) return supplier.status().At("-s");
+      builder.AddProcessor(node.name, *std::move(supplier), node.parents);
     }
   }
   return builder.Build();
