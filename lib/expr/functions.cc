@@ -73,6 +73,14 @@ Value Evaluation::OneCall(const Node& node, Value in) {
       });
       return failed_ ? Value::Error() : items.Build();
     }
+    case Builtin::kLast: {
+      Value last;  // null when there is none
+      Each(*node.list[0], in, [&](Value v) {
+        last = v;
+        return true;
+      });
+      return failed_ ? Value::Error() : last;
+    }
     case Builtin::kMapValues:
       return MapValues(*node.list[0], in);
     case Builtin::kDelete:
@@ -101,16 +109,6 @@ bool Evaluation::EachCall(const Node& node, Value in, Sink sink) {
         return false;
       });
       return go_on && !failed_;
-    }
-    case Builtin::kLast: {
-      bool any = false;
-      Value last;
-      const bool ok = Each(*node.list[0], in, [&](Value v) {
-        any = true;
-        last = v;
-        return true;
-      });
-      return ok && (!any || sink(last));
     }
     default:
       break;
@@ -419,9 +417,7 @@ Value Evaluation::Has(Value in, Value key) {
     const double i = ToDouble(key);
     return Value::Bool(i > -1 && i < LengthOf(in));
   }
-  if (in.kind() == Value::Kind::kNull && (key.is_string() || key.is_number())) {
-    return Value::Bool(false);
-  }
+  if (in.kind() == Value::Kind::kNull) return Value::Bool(false);
   return Fail("Cannot check whether " + std::string(TypeName(in)) + " has a " +
               std::string(TypeName(key)) + " key");
 }

@@ -199,7 +199,6 @@ Node* JqGrammar::BuiltinCall(Builtin builtin, const std::vector<Node*>& argument
   switch (builtin) {
     case Builtin::kSelect:
     case Builtin::kFirst:
-    case Builtin::kLast:
     case Builtin::kValues:
     case Builtin::kNulls:
     case Builtin::kBooleans:
@@ -213,6 +212,7 @@ Node* JqGrammar::BuiltinCall(Builtin builtin, const std::vector<Node*>& argument
       break;
     case Builtin::kAnyOf:
     case Builtin::kAllOf:
+    case Builtin::kLast:
     case Builtin::kMap:
     case Builtin::kGroupBy:
     case Builtin::kSortBy:

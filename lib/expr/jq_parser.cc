@@ -4,6 +4,7 @@
 #include <array>
 
 #include "expr/jq_grammar.h"
+#include "expr/number.h"
 
 namespace kstream::expr {
 namespace {
@@ -203,7 +204,15 @@ Node* JqGrammar::Operators(int lowest) {
 }
 
 Node* JqGrammar::Operator(std::string_view symbol, size_t at, Node* left, Node* right) {
-  return Make(OpOf(symbol), at, {left, right});
+  const Op op = OpOf(symbol);
+  for (Node* side : {left, right}) {
+    // A number that is only calculated or compared with need not keep its spelling.
+    if (side->op != Op::kLiteral || !side->value.is_number()) continue;
+    if (op == Op::kAnd || op == Op::kOr || op == Op::kAlternative) continue;
+    if (const Number number = Decode(side->value); number.is_int)
+      side->value = Value::Int(number.i);
+  }
+  return Make(op, at, {left, right});
 }
 
 Node* JqGrammar::Assignment(std::string_view symbol, size_t at, Node* path, Node* value) {
