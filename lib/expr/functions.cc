@@ -232,7 +232,7 @@ Value Evaluation::WithArgument(Builtin builtin, Value in, Value argument) {
       return Has(in, argument);
     case Builtin::kIndex: {
       const Value all = Indices(in, argument);
-      return all.is_array() ? ItemOf(all, 0) : all;
+      return all.is_error() ? all : Index(all, Value::Int(0));
     }
     case Builtin::kIndices:
       return Indices(in, argument);

@@ -145,11 +145,7 @@ Value Evaluation::Indices(Value v, Value what) {
     }
     return found.Build();
   }
-  if (v.kind() == Value::Kind::kNull) return v;
-  if (!v.is_array()) {
-    return Fail("Cannot index " + std::string(TypeName(v)) + " with " +
-                std::string(what.is_object() ? "object" : "array"));
-  }
+  if (!v.is_array()) return Index(v, what);  // as jq 1.6 defines it
   const Array& items = Plain(v).array();
   Value wanted = Plain(what);
   if (!what.is_array())
