@@ -117,7 +117,7 @@ Result<std::map<TopicPartition, int64_t>> KafkaAdmin::OffsetsForTime(
 }
 
 Result<std::map<std::string, std::string>> KafkaAdmin::TopicConfig(const std::string& topic) {
-  return DescribeTopicConfig(handle_.get(), topic);
+  return DescribeTopicConfig(handle_.get(), topic, handle_->deadline());
 }
 
 // The controller answers before all brokers have heard: a topic is created when it is seen.

@@ -16,17 +16,18 @@ using NewTopic = std::unique_ptr<rd_kafka_NewTopic_t, Destroy<rd_kafka_NewTopic_
 
 // Sends one request and waits for its event; `send` gets the options and the queue of the answer.
 template <typename F>
-Result<Event> Ask(Handle* handle, rd_kafka_admin_op_t op, const std::string& what, F send) {
+Result<Event> Ask(Handle* handle, rd_kafka_admin_op_t op, const std::string& what,
+                  std::chrono::milliseconds wait, F send) {
   Queue queue(rd_kafka_queue_new(handle->get()));
   AdminOptions options(rd_kafka_AdminOptions_new(handle->get(), op));
-  const int limit = static_cast<int>(std::max<int64_t>(handle->deadline().count(), 1));
+  const int limit = static_cast<int>(std::max<int64_t>(wait.count(), 1));
   char text[256];
   const rd_kafka_resp_err_t refused =
       rd_kafka_AdminOptions_set_request_timeout(options.get(), limit, text, sizeof text);
   if (refused != RD_KAFKA_RESP_ERR_NO_ERROR) return ClusterError(refused, what);
   send(options.get(), queue.get());
   Event event(rd_kafka_queue_poll(queue.get(), limit + 1000));
-  if (event == nullptr) return handle->Unreachable();
+  if (event == nullptr) return ClusterError(RD_KAFKA_RESP_ERR__TIMED_OUT, what);
   const rd_kafka_resp_err_t error = rd_kafka_event_error(event.get());
   if (error == RD_KAFKA_RESP_ERR_NO_ERROR) {
     handle->Heard();
@@ -34,19 +35,22 @@ Result<Event> Ask(Handle* handle, rd_kafka_admin_op_t op, const std::string& wha
   }
   rd_kafka_poll(handle->get(), 0);
   if (!handle->fatal().ok()) return handle->fatal();
-  if (IsTransient(error)) return handle->Unreachable();
+  if (IsTransient(error)) {
+    return handle->silent() ? handle->Unreachable() : ClusterError(error, what);
+  }
   return Status::Cluster(fmt::format("{}: {}", what, rd_kafka_event_error_string(event.get())));
 }
 
 }  // namespace
 
 Result<std::map<std::string, std::string>> DescribeTopicConfig(Handle* handle,
-                                                               const std::string& topic) {
+                                                               const std::string& topic,
+                                                               std::chrono::milliseconds limit) {
   const std::string what = "asking for the configuration of topic " + topic;
   ConfigResource resource(rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic.c_str()));
   KSTREAM_ASSIGN_OR_RETURN(
       Event event,
-      Ask(handle, RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS, what, [&](auto* options, auto* queue) {
+      Ask(handle, RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS, what, limit, [&](auto* options, auto* queue) {
         rd_kafka_ConfigResource_t* resources[] = {resource.get()};
         rd_kafka_DescribeConfigs(handle->get(), resources, 1, options, queue);
       }));
@@ -76,12 +80,12 @@ Status CreateTopic(Handle* handle, const std::string& name, int32_t partitions,
   for (const auto& [property, value] : config) {
     rd_kafka_NewTopic_set_config(topic.get(), property.c_str(), value.c_str());
   }
-  KSTREAM_ASSIGN_OR_RETURN(
-      Event event,
-      Ask(handle, RD_KAFKA_ADMIN_OP_CREATETOPICS, what, [&](auto* options, auto* queue) {
-        rd_kafka_NewTopic_t* topics[] = {topic.get()};
-        rd_kafka_CreateTopics(handle->get(), topics, 1, options, queue);
-      }));
+  KSTREAM_ASSIGN_OR_RETURN(Event event, Ask(handle, RD_KAFKA_ADMIN_OP_CREATETOPICS, what,
+                                            handle->deadline(), [&](auto* options, auto* queue) {
+                                              rd_kafka_NewTopic_t* topics[] = {topic.get()};
+                                              rd_kafka_CreateTopics(handle->get(), topics, 1,
+                                                                    options, queue);
+                                            }));
   size_t count = 0;
   const auto* result = rd_kafka_event_CreateTopics_result(event.get());
   const auto* const* topics = rd_kafka_CreateTopics_result_topics(result, &count);

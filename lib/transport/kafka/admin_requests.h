@@ -3,6 +3,7 @@
 #ifndef KSTREAM_TRANSPORT_KAFKA_ADMIN_REQUESTS_H_
 #define KSTREAM_TRANSPORT_KAFKA_ADMIN_REQUESTS_H_
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -12,9 +13,11 @@
 
 namespace kstream::transport::kafka {
 
-// The topic's configuration, defaults included. kCluster with what to do when it cannot be told.
+// The topic's configuration, defaults included. kCluster with what to do when it cannot be told, or
+// is not within `limit`.
 Result<std::map<std::string, std::string>> DescribeTopicConfig(Handle* handle,
-                                                               const std::string& topic);
+                                                               const std::string& topic,
+                                                               std::chrono::milliseconds limit);
 
 // Ok when the topic exists already.
 Status CreateTopic(Handle* handle, const std::string& name, int32_t partitions,

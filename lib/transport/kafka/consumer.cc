@@ -38,10 +38,10 @@ Status KafkaConsumer::Close() {
   for (const auto& [partition, position] : positions_) leaving_.push_back(partition);
   positions_.clear();
   Status status = AnswerRevoke();
-  // Serves callbacks until the group knows. A consumer without a group has nobody to tell.
+  // A consumer without a group has nobody to tell.
   if (grouped_) {
-    const rd_kafka_resp_err_t error = rd_kafka_consumer_close(client());
-    if (status.ok()) status = ClusterError(error, "leaving the group");
+    Status left = LeaveGroup();
+    if (status.ok()) status = std::move(left);
   }
   queue_.reset();
   return status;
@@ -56,6 +56,23 @@ void KafkaConsumer::AwaitJoin() {
     if (rd_kafka_message_t* message = rd_kafka_consumer_poll(client(), 100))
       rd_kafka_message_destroy(message);
   }
+}
+
+// Serves the callbacks of the last rebalance until the group knows. Not for ever: librdkafka does
+// not end by itself when it waits for a partition whose topic was deleted.
+Status KafkaConsumer::LeaveGroup() {
+  Queue queue(rd_kafka_queue_new(client()));
+  KSTREAM_RETURN_IF_ERROR(
+      ClusterError(rd_kafka_consumer_close_queue(client(), queue.get()), "leaving the group"));
+  const Clock::time_point end = Clock::now() + core_->handle->deadline();
+  while (!rd_kafka_consumer_closed(client())) {
+    rd_kafka_queue_poll_callback(queue.get(), 20);
+    if (Clock::now() >= end) {
+      core_->handle->Abandon();
+      return ClusterError(RD_KAFKA_RESP_ERR__TIMED_OUT, "leaving the group");
+    }
+  }
+  return Status::Ok();
 }
 
 Status KafkaConsumer::Subscribe(const std::vector<std::string>& topics) {

@@ -43,7 +43,7 @@ class KafkaConsumer : public Consumer {
   Status Subscribe(const std::vector<std::string>& topics) override;
   Status Assign(std::span<const PartitionOffset> partitions) override;
   // While the group waits for several revoked partitions it is answered when the last of them is
-  // given here; until then the earlier ones deliver nothing.
+  // given here. Until then librdkafka fetches nothing, also not what stays: so answer soon.
   Status Unassign(std::span<const TopicPartition> partitions) override;
   Status Pause(std::span<const TopicPartition> partitions) override;
   Status Resume(std::span<const TopicPartition> partitions) override;
@@ -72,6 +72,7 @@ class KafkaConsumer : public Consumer {
   void OnRevoked(const rd_kafka_topic_partition_list_t* partitions, bool at_once);
   void AwaitJoin();
   Status AnswerRevoke();
+  Status LeaveGroup();
 
   // The position that a message belongs to; null when its partition is not read any more.
   Position* Find(const rd_kafka_message_t& message);

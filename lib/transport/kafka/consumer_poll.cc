@@ -146,6 +146,7 @@ Status KafkaConsumer::OnEvent(const rd_kafka_message_t& message, std::vector<Pos
       return Status::Ok();  // of a commit, which is told its outcome by itself
     case RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION:
       if (position == nullptr) return Status::Ok();
+      core_->handle->Abandon();
       return Status::Cluster(
           fmt::format("{} does not exist: the topic was deleted, or has fewer "
                       "partitions: check its name and -b",
@@ -153,7 +154,10 @@ Status KafkaConsumer::OnEvent(const rd_kafka_message_t& message, std::vector<Pos
     default:
       break;
   }
-  if (IsMissing(message.err)) return TopicMissing(topic, false);
+  if (IsMissing(message.err)) {
+    core_->handle->Abandon();
+    return TopicMissing(topic, false);
+  }
   if (IsTransient(message.err)) {
     Log(LogLevel::kDebug, rd_kafka_message_errstr(&message));
     return Status::Ok();

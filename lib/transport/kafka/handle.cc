@@ -36,7 +36,8 @@ Result<std::unique_ptr<Handle>> Handle::New(rd_kafka_type_t type, Conf conf, con
 }
 
 Handle::~Handle() {
-  if (client_ != nullptr) rd_kafka_destroy_flags(client_, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
+  if (client_ != nullptr && !abandoned_)
+    rd_kafka_destroy_flags(client_, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
 }
 
 void Handle::OnError(rd_kafka_t* client, int error, const char* reason, void* opaque) {
@@ -57,6 +58,19 @@ void Handle::OnError(rd_kafka_t* client, int error, const char* reason, void* op
                         self->brokers_, reason));
       }
       return;
+    case RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC:
+    case RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION:
+    case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART: {
+      // "name [partition]: ...", of a partition that is being read.
+      const std::string_view where =
+          std::string_view(reason).substr(0, std::string_view(reason).find(": "));
+      if (self->fatal_.ok()) {
+        self->fatal_ = Status::Cluster(
+            fmt::format("topic {} does not exist any more: start again when it is back", where));
+      }
+      self->Abandon();
+      return;
+    }
     case RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN:
       if (!self->silent_since_) self->silent_since_ = Clock::now();
       return;
@@ -69,7 +83,8 @@ void Handle::OnError(rd_kafka_t* client, int error, const char* reason, void* op
 // once, when it matters, by Unreachable().
 void Handle::OnLog(const rd_kafka_t*, int level, const char* facility, const char* text) {
   constexpr int kWarning = 4;
-  constexpr std::array<std::string_view, 4> kRetries = {"FAIL", "ERROR", "GETPID", "CONFWARN"};
+  constexpr std::array<std::string_view, 5> kRetries = {"FAIL", "ERROR", "FATAL", "GETPID",
+                                                        "CONFWARN"};
   const bool retry = std::ranges::count(kRetries, facility) > 0;
   const LogLevel to = level <= kWarning && !retry ? LogLevel::kWarning : LogLevel::kDebug;
   if (LogEnabled(to)) Log(to, fmt::format("librdkafka: {}: {}", facility, text));

@@ -41,6 +41,8 @@ class Handle {
   }
   std::chrono::milliseconds deadline() const { return deadline_; }
 
+  // Whether no broker has been heard yet, or all were lost.
+  bool silent() const { return silent_since_.has_value(); }
   // A broker has been heard.
   void Heard() { silent_since_.reset(); }
   // What ends this client whatever else happens: kCluster when the log-in was refused, kFenced when
@@ -50,6 +52,10 @@ class Handle {
   Status Check();
   // "cannot reach ...", with the last reason that librdkafka gave.
   Status Unreachable() const;
+
+  // Leaves the client to the end of the process instead of destroying it: librdkafka 2.0 never ends
+  // one that was reading a topic when it was deleted.
+  void Abandon() { abandoned_ = true; }
 
   // Metadata of one topic, or of all (null), tried until the deadline. The topic may be missing:
   // the answer says so.
@@ -67,6 +73,7 @@ class Handle {
   std::optional<Clock::time_point> silent_since_ = Clock::now();
   std::string reason_;  // of the last failed connection
   Status fatal_;
+  bool abandoned_ = false;
 };
 
 }  // namespace kstream::transport::kafka

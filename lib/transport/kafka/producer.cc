@@ -11,6 +11,9 @@
 namespace kstream::transport::kafka {
 namespace {
 
+// How long a broker may think about a topic's configuration: it is good to know, not needed.
+constexpr std::chrono::milliseconds kLimitsWait{5000};
+
 int64_t Now() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
@@ -56,7 +59,8 @@ Result<Producer::Topic*> KafkaProducer::Open(std::string_view name) {
   KSTREAM_ASSIGN_OR_RETURN(ProducerClient * client, ClientFor(kBatchBytes));
   KSTREAM_RETURN_IF_ERROR(CheckExists(client->handle(), topic));
   TopicLimits limits;
-  if (auto config = DescribeTopicConfig(client->handle(), topic); config.ok()) {
+  const auto wait = std::min(options_.deadline / 4, kLimitsWait);
+  if (auto config = DescribeTopicConfig(client->handle(), topic, wait); config.ok()) {
     limits = ToLimits(*config);
     KSTREAM_ASSIGN_OR_RETURN(client, ClientFor(limits.max_bytes));
   } else {

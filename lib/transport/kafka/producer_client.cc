@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <utility>
 
 #include "base/log.h"
 #include "transport/kafka/errors.h"
@@ -144,8 +144,7 @@ void ProducerClient::OnFailure(const rd_kafka_message_t& message) {
       fmt::format("{}[{}]", rd_kafka_topic_name(message.rkt), message.partition);
   if (refused) {
     Fail(Status::Data(fmt::format("{} refuses a record of {} bytes with timestamp {}: {}", where,
-                                  message.len + message.key_len,
-                                  rd_kafka_message_timestamp(&message, nullptr),
+                                  message.len + message.key_len, Timestamp(message),
                                   rd_kafka_err2str(message.err))));
   } else {
     Fail(ClusterError(message.err, "writing to " + where));
@@ -156,12 +155,22 @@ void ProducerClient::Fail(Status status) {
   if (deliveries_->failure.ok()) deliveries_->failure = std::move(status);
 }
 
+// Not to be had of a message that failed, although it is there: librdkafka looks at the error
+// first.
+int64_t ProducerClient::Timestamp(const rd_kafka_message_t& message) {
+  auto& failed = const_cast<rd_kafka_message_t&>(message);
+  const rd_kafka_resp_err_t error = std::exchange(failed.err, RD_KAFKA_RESP_ERR_NO_ERROR);
+  const int64_t timestamp = rd_kafka_message_timestamp(&message, nullptr);
+  failed.err = error;
+  return timestamp;
+}
+
 ProducerClient::Message ProducerClient::Keep(const rd_kafka_message_t& message, bool alone) {
   Message kept;
   kept.ticket = reinterpret_cast<uintptr_t>(message._private);
   kept.topic = topics_.find(rd_kafka_topic_name(message.rkt))->second;
   kept.partition = message.partition;
-  kept.timestamp = rd_kafka_message_timestamp(&message, nullptr);
+  kept.timestamp = Timestamp(message);
   kept.key = Copy(message.key, message.key_len);
   kept.value = Copy(message.payload, message.len);
   kept.alone = alone;

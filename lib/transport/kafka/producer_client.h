@@ -81,6 +81,7 @@ class ProducerClient {
 
   static void OnDelivery(rd_kafka_t* client, const rd_kafka_message_t* message, void* opaque);
   void OnFailure(const rd_kafka_message_t& message);
+  static int64_t Timestamp(const rd_kafka_message_t& message);
   Message Keep(const rd_kafka_message_t& message, bool alone);
   rd_kafka_resp_err_t Produce(KafkaTopic* topic, int32_t partition, const Record& record,
                               uintptr_t ticket);

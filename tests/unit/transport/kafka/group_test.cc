@@ -1,0 +1,158 @@
+// Group membership: what is assigned waits for Assign, what is revoked for Unassign.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "fixture.h"
+
+namespace kstream::transport::kafka {
+namespace {
+
+using ::testing::UnorderedElementsAre;
+
+// One member of the group, polled by hand.
+struct Member {
+  Member(Cluster* cluster, const std::string& group, const std::string& topic) {
+    ConsumerOptions options;
+    options.group = group;
+    consumer = Must(cluster->NewConsumer(options));
+    batch = consumer->NewBatch();
+    EXPECT_TRUE(consumer->Subscribe({topic}).ok());
+  }
+  // One short poll; what is assigned is taken at once unless `hold`.
+  void Turn(bool hold = false) {
+    Status status = consumer->Poll(milliseconds(20), batch.get());
+    ASSERT_TRUE(status.ok()) << status.message();
+    for (const Record& record : batch->records) seen.push_back(Own(record));
+    revoked.insert(batch->revoked.begin(), batch->revoked.end());
+    lost.insert(batch->lost.begin(), batch->lost.end());
+    for (const TopicPartition& partition : batch->assigned) {
+      assigned.insert(partition);
+      if (!hold) Take(partition);
+    }
+  }
+  void Take(const TopicPartition& partition) {
+    const PartitionOffset from{partition, kOffsetBeginning, ""};
+    EXPECT_TRUE(consumer->Assign({&from, 1}).ok());
+  }
+  void Give(const TopicPartition& partition) {
+    EXPECT_TRUE(consumer->Unassign({&partition, 1}).ok());
+    revoked.erase(partition);
+    assigned.erase(partition);
+  }
+
+  std::unique_ptr<Consumer> consumer;
+  std::unique_ptr<Batch> batch;
+  std::vector<Owned> seen;
+  std::set<TopicPartition> assigned, revoked, lost;
+};
+
+template <typename F>
+bool Until(F enough, std::initializer_list<Member*> members, bool hold = false) {
+  const auto end = std::chrono::steady_clock::now() + seconds(30);
+  while (!enough()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    for (Member* member : members) member->Turn(hold);
+  }
+  return true;
+}
+
+class Group : public BrokerTest {
+ protected:
+  void SetUp() override {
+    BrokerTest::SetUp();
+    if (IsSkipped()) return;
+    topic_ = NewTopic(4);
+    for (int32_t i = 0; i < 4; i++) WriteAll(cluster_.get(), topic_, i, {std::to_string(i)});
+  }
+  std::string topic_;
+};
+
+TEST_F(Group, NothingIsDeliveredBeforeAssign) {
+  Member member(cluster_.get(), topic_, topic_);
+  ASSERT_TRUE(Until([&] { return member.assigned.size() == 4; }, {&member}, true));
+  for (int i = 0; i < 10; i++) member.Turn(true);
+  EXPECT_TRUE(member.seen.empty());
+  member.Take({topic_, 2});
+  ASSERT_TRUE(Until([&] { return !member.seen.empty(); }, {&member}, true));
+  EXPECT_EQ(member.seen[0].value, "2");
+}
+
+TEST_F(Group, APartitionCanBePutBackWhileTheGroupWaits) {
+  Member first(cluster_.get(), topic_, topic_);
+  ASSERT_TRUE(Until([&] { return first.assigned.size() == 4; }, {&first}));
+  ASSERT_TRUE(Until([&] { return first.seen.size() == 4; }, {&first}));
+  Member second(cluster_.get(), topic_, topic_);
+  ASSERT_TRUE(Until([&] { return first.revoked.size() == 2; }, {&first, &second}));
+  TopicPartition stays;
+  for (const TopicPartition& partition : first.assigned) {
+    if (!first.revoked.contains(partition)) stays = partition;
+  }
+  ASSERT_OK(first.consumer->Unassign({&stays, 1}));
+  first.seen.clear();
+  first.Take(stays);
+  for (int i = 0; i < 20; i++) {
+    first.Turn();
+    second.Turn();
+  }
+  EXPECT_TRUE(second.assigned.empty());
+  for (const TopicPartition& partition : std::set(first.revoked)) first.Give(partition);
+  ASSERT_TRUE(Until([&] { return !first.seen.empty(); }, {&first, &second}));
+  EXPECT_EQ(first.seen[0].value, std::to_string(stays.partition));
+}
+
+TEST_F(Group, APartitionRevokedBeforeItWasTakenIsGivenTheSameWay) {
+  Member first(cluster_.get(), topic_, topic_);
+  ASSERT_TRUE(Until([&] { return first.assigned.size() == 4; }, {&first}, true));
+  Member second(cluster_.get(), topic_, topic_);
+  ASSERT_TRUE(Until([&] { return first.revoked.size() == 2; }, {&first, &second}, true));
+  for (const TopicPartition& partition : std::set(first.revoked)) first.Give(partition);
+  ASSERT_TRUE(Until([&] { return second.assigned.size() == 2; }, {&first, &second}, true));
+}
+
+TEST_F(Group, WhoClosesHandsOverAtOnce) {
+  Member first(cluster_.get(), topic_, topic_);
+  ASSERT_TRUE(Until([&] { return first.assigned.size() == 4; }, {&first}));
+  ASSERT_OK(first.consumer->CommitSync({{{topic_, 0}, 1, "x"}}));
+  Member second(cluster_.get(), topic_, topic_);
+  ASSERT_TRUE(Until([&] { return !first.revoked.empty(); }, {&first, &second}));
+  ASSERT_OK(first.consumer->Close());
+  ASSERT_TRUE(Until([&] { return second.assigned.size() == 4; }, {&second}));
+  const TopicPartition partition{topic_, 0};
+  EXPECT_EQ(Must(second.consumer->Committed({&partition, 1}))[0].offset, 1);
+}
+
+TEST_F(Group, PartitionsOfATopicNotSubscribedToAreReadAndCommittedToo) {
+  const std::string other = NewTopic(4);
+  WriteAll(cluster_.get(), other, 1, {"other"});
+  Member member(cluster_.get(), topic_, topic_);
+  ASSERT_TRUE(Until([&] { return member.assigned.size() == 4; }, {&member}, true));
+  member.Take({other, 1});
+  ASSERT_TRUE(Until([&] { return !member.seen.empty(); }, {&member}, true));
+  EXPECT_EQ(member.seen[0].value, "other");
+  ASSERT_OK(member.consumer->CommitSync({{{other, 1}, 1, "meta"}}));
+  const TopicPartition partition{other, 1};
+  EXPECT_EQ(Must(member.consumer->Committed({&partition, 1}))[0].metadata, "meta");
+}
+
+// Every member left alone for longer than the poll interval loses what it had.
+TEST_F(Group, AMemberThatDoesNotPollIsPutOut) {
+  auto cluster = Connect(brokers_, {{"max.poll.interval.ms", "2000"},
+                                    {"session.timeout.ms", "2000"},
+                                    {"heartbeat.interval.ms", "300"}});
+  Member first(cluster.get(), topic_, topic_);
+  ASSERT_TRUE(Until([&] { return first.assigned.size() == 4; }, {&first}));
+  Member second(cluster_.get(), topic_, topic_);
+  ASSERT_TRUE(Until([&] { return second.assigned.size() == 4; }, {&second}));
+  Status status;
+  const auto end = std::chrono::steady_clock::now() + seconds(10);
+  while (status.ok() && std::chrono::steady_clock::now() < end) {
+    status = first.consumer->Poll(milliseconds(20), first.batch.get());
+    first.lost.insert(first.batch->lost.begin(), first.batch->lost.end());
+  }
+  EXPECT_EQ(status.code(), StatusCode::kFenced);
+}
+
+}  // namespace
+}  // namespace kstream::transport::kafka
