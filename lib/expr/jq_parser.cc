@@ -163,11 +163,13 @@ Node* JqGrammar::Operators(int lowest) {
   if (Accept("-")) {
     Node* operand = Operators(kSignLevel);
     if (operand == nullptr) return nullptr;
-    if (operand->op == Op::kLiteral && operand->value.is_number() &&
-        operand->value.raw()[0] != '-') {
-      std::string spelling = "-";
-      spelling += operand->value.raw();
-      operand->value = Value::Literal(program_.tree.arena.Copy(spelling));
+    std::string spelling;
+    if (operand->op == Op::kLiteral && operand->value.is_number()) {
+      AppendJson(operand->value, &spelling);
+    }
+    if (!spelling.empty() && spelling[0] != '-') {
+      spelling.insert(0, 1, '-');
+      operand->value = NumberOfProgram(program_.tree.arena.Copy(spelling));
       left = operand;
     } else {
       left = Make(Op::kNegate, start, {operand});

@@ -121,9 +121,11 @@ class ChunkedRun {
 };
 
 Status RunMerged(RunState* state, OutputFiles* files) {
+  KSTREAM_ASSIGN_OR_RETURN(auto merged, MergedFiles::Open(state));
+  // Only now: a run that cannot read must not have emptied a file.
+  KSTREAM_RETURN_IF_ERROR(files->Open(*state));
   FileWorker worker(state, files);
   KSTREAM_RETURN_IF_ERROR(worker.Open());
-  KSTREAM_ASSIGN_OR_RETURN(auto merged, MergedFiles::Open(state));
   Status status;
   const FileItem* item = nullptr;
   while (status.ok() && !state->limit_reached() && !files->closed()) {
@@ -171,6 +173,7 @@ Status RunOnFiles(RunState* state, OutputFiles* files) {
   if (NeedsOneReader(*state)) return RunMerged(state, files);
   KSTREAM_ASSIGN_OR_RETURN(auto reader,
                            transport::ChunkReader::Open(state->source().inputs[0].name));
+  KSTREAM_RETURN_IF_ERROR(files->Open(*state));
   const int threads = NeedsOneThread(*state) ? 1 : state->options.threads;
   return ChunkedRun(state, files, std::move(reader)).Run(threads);
 }

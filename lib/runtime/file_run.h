@@ -13,7 +13,7 @@
 
 namespace kstream::runtime {
 
-// Runs to the end of the inputs, a stop, a limit or a failure; then everything done has been
+// Opens inputs, then outputs. Runs to the end of the inputs, a stop, a limit or a failure; then everything done has been
 // written.
 Status RunOnFiles(RunState* state, OutputFiles* files);
 

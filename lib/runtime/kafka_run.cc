@@ -29,6 +29,8 @@ Status RunOnKafka(RunState* state, OutputFiles* files) {
     }
   }
   KSTREAM_ASSIGN_OR_RETURN(shared.plan, PartitionPlan::Make(*state, shared.admins));
+  // Only now: a run that cannot read must not have emptied a file.
+  KSTREAM_RETURN_IF_ERROR(files->Open(*state));
 
   std::mutex mutex;
   Status first;

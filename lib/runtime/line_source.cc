@@ -38,9 +38,16 @@ Status LineSource::Decode(std::string_view line, int64_t number, Record* record)
 
 Record LineSource::Raw(std::string_view line, int64_t number) {
   Record record = Plain(line, number);
-  // A line that is no envelope is told as it stands.
-  if (format_ == InputFormat::kEnvelope) static_cast<void>(envelope_.Parse(line, &record));
-  return record;
+  if (format_ != InputFormat::kEnvelope) return record;
+  Record read;
+  // A line that is no envelope is told as it stands, one without a place as where it stands.
+  if (!envelope_.Parse(line, &read).ok()) return record;
+  if (read.topic.empty()) {
+    read.topic = record.topic;
+    read.partition = record.partition;
+    read.offset = record.offset;
+  }
+  return read;
 }
 
 Record LineSource::Plain(std::string_view line, int64_t number) const {

@@ -97,10 +97,16 @@ class TopicSink final : public task::RecordSink {
     const auto found = topics_.find(record.topic);
     if (found != topics_.end()) return found->second;
     Result<transport::Producer::Topic*> topic = producer_->Open(record.topic);
-    // That a record names a topic that does not exist is the record's fault, not the stage's.
-    if (!topic.ok()) return Status::Data(std::string(topic.status().message()));
+    if (!topic.ok()) return MissingTopic(topic.status());
     topics_.emplace(record.topic, *topic);
     return *topic;
+  }
+
+  // A topic that cannot be written ends the stage, unless bad records are to be set aside: then
+  // that of one record is its own fault.
+  Status MissingTopic(const Status& status) const {
+    if (outputs_->state_->options.on_error == OnError::kFail) return status;
+    return Status::Data(std::string(status.message()));
   }
 
   ThreadOutputs* const outputs_;

@@ -79,7 +79,6 @@ class StageRuntime final : public Runtime {
   Status RunStage() {
     KSTREAM_RETURN_IF_ERROR(runtime::CreateOutputTopics(*state_));
     runtime::OutputFiles files;
-    KSTREAM_RETURN_IF_ERROR(files.Open(*state_));
     Status status = state_->source().inputs[0].is_topic()
                         ? runtime::RunOnKafka(state_.get(), &files)
                         : runtime::RunOnFiles(state_.get(), &files);

@@ -32,12 +32,12 @@ Result<std::unique_ptr<ChunkReader>> ChunkReader::Open(const std::string& path) 
   const int fd = path == "-" ? STDIN_FILENO : open(path.c_str(), O_RDONLY | O_CLOEXEC);
   struct stat info = {};
   if (fd < 0 || fstat(fd, &info) != 0) {
-    return Status::Data(
+    return Status::Usage(
         fmt::format("cannot read {}: {}", path == "-" ? "stdin" : path, std::strerror(errno)));
   }
   if (S_ISDIR(info.st_mode)) {
     if (fd != STDIN_FILENO) close(fd);
-    return Status::Data(fmt::format("cannot read {}: it is a directory", path));
+    return Status::Usage(fmt::format("cannot read {}: it is a directory", path));
   }
   return std::unique_ptr<ChunkReader>(
       new ChunkReader(path == "-" ? "stdin" : path, fd, S_ISREG(info.st_mode)));

@@ -30,7 +30,7 @@ struct Chunk {
 // Belongs to one thread at a time; the stop flag may be set by any thread or a signal handler.
 class ChunkReader {
  public:
-  // Opens `path`; "-" is stdin. kData naming the path when that fails.
+  // Opens `path`; "-" is stdin. kUsage naming the path when that fails.
   static Result<std::unique_ptr<ChunkReader>> Open(const std::string& path);
   ~ChunkReader();
 

@@ -149,6 +149,26 @@ TEST_F(FileRun, RefusesToWriteOverItsInput) {
   EXPECT_EQ(Read("in"), "1\n");
 }
 
+TEST_F(FileRun, LeavesTheOutputAloneWhenAnInputCannotBeRead) {
+  std::ofstream(folder_ + "/out") << "precious\n";
+  source_.inputs.push_back({Location::Kind::kFile, "", folder_ + "/none"});
+  EXPECT_EQ(Run("true").code(), StatusCode::kUsage);
+  EXPECT_EQ(Read("out"), "precious\n");
+  Input("in", "1\n");
+  EXPECT_EQ(Run("true").code(), StatusCode::kUsage);
+  EXPECT_EQ(Read("out"), "precious\n");
+}
+
+TEST_F(FileRun, ADeadLetterOfAnEnvelopeWithoutAPlaceSaysWhereItsLineStands) {
+  source_.format = "envelope";
+  Input("in", "{\"value\":1,\"key\":\"k\"}\n{\"value\":\"x\",\"key\":\"k\"}\n");
+  options_.on_error = OnError::kDeadLetter;
+  options_.dead_letter = Location{Location::Kind::kFile, "", folder_ + "/dead"};
+  EXPECT_TRUE(Run(". + 1 > 0").ok());
+  EXPECT_NE(Read("dead").find("\"kstream.error.offset\",\"1\""), std::string::npos) << Read("dead");
+  EXPECT_NE(Read("dead").find("\"value\":\"x\""), std::string::npos) << Read("dead");
+}
+
 TEST_F(FileRun, WritesNothingInADryRun) {
   Input("in", "1\n");
   options_.dry_run = true;

@@ -73,7 +73,7 @@ TEST_F(FileTest, AnEmptyFileHasNoChunk) {
 }
 
 TEST_F(FileTest, NamesAFileThatCannotBeRead) {
-  EXPECT_EQ(ChunkReader::Open(Path("none")).status().code(), StatusCode::kData);
+  EXPECT_EQ(ChunkReader::Open(Path("none")).status().code(), StatusCode::kUsage);
   const Status folder = ChunkReader::Open(folder_).status();
   EXPECT_EQ(folder.message(), "cannot read " + folder_ + ": it is a directory");
 }
