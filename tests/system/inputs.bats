@@ -57,7 +57,7 @@ load helper
 
 @test "inputs: a file that does not exist" {
   run --separate-stderr kstream-filter -i nowhere.ndjson true
-  assert [ "$status" -eq 2 -o "$status" -eq 5 ]
+  assert_equal "$status" 2
   assert_output ''
   assert_stderr_has 'nowhere.ndjson'
   assert_stderr_has 'No such file'
