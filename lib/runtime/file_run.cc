@@ -172,7 +172,7 @@ bool NeedsOneThread(const RunState& state) {
 Status RunOnFiles(RunState* state, OutputFiles* files) {
   if (NeedsOneReader(*state)) return RunMerged(state, files);
   KSTREAM_ASSIGN_OR_RETURN(auto reader,
-                           transport::ChunkReader::Open(state->source().inputs[0].name));
+                           transport::ChunkReader::Open(state->source().inputs[0].name, state->stop));
   KSTREAM_RETURN_IF_ERROR(files->Open(*state));
   const int threads = NeedsOneThread(*state) ? 1 : state->options.threads;
   return ChunkedRun(state, files, std::move(reader)).Run(threads);

@@ -113,7 +113,7 @@ int64_t HeadTime(const FileItem& item) {
 Result<std::unique_ptr<MergedFiles>> MergedFiles::Open(RunState* state) {
   auto merged = std::make_unique<MergedFiles>();
   for (const Location& input : state->source().inputs) {
-    KSTREAM_ASSIGN_OR_RETURN(auto reader, transport::ChunkReader::Open(input.name));
+    KSTREAM_ASSIGN_OR_RETURN(auto reader, transport::ChunkReader::Open(input.name, state->stop));
     KSTREAM_ASSIGN_OR_RETURN(auto lines, LineSource::Create(*state, input.name));
     Input& opened = merged->inputs_.emplace_back();
     if (IsColumns(lines->format())) {

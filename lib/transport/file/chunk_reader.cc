@@ -28,8 +28,16 @@ int64_t CountLines(std::string_view lines) {
 
 }  // namespace
 
-Result<std::unique_ptr<ChunkReader>> ChunkReader::Open(const std::string& path) {
-  const int fd = path == "-" ? STDIN_FILENO : open(path.c_str(), O_RDONLY | O_CLOEXEC);
+Result<std::unique_ptr<ChunkReader>> ChunkReader::Open(const std::string& path,
+                                                       const std::atomic<bool>& stop) {
+  int fd = STDIN_FILENO;
+  if (path != "-") {
+    // A named pipe keeps us waiting here until somebody writes to it, so a signal must get through.
+    do {
+      fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    } while (fd < 0 && errno == EINTR && !stop);
+    if (fd < 0 && errno == EINTR) fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  }
   struct stat info = {};
   if (fd < 0 || fstat(fd, &info) != 0) {
     return Status::Usage(

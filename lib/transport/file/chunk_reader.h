@@ -30,8 +30,10 @@ struct Chunk {
 // Belongs to one thread at a time; the stop flag may be set by any thread or a signal handler.
 class ChunkReader {
  public:
-  // Opens `path`; "-" is stdin. kUsage naming the path when that fails.
-  static Result<std::unique_ptr<ChunkReader>> Open(const std::string& path);
+  // Opens `path`; "-" is stdin. kUsage naming the path when that fails. Once *stop is true, what
+  // has not been opened counts as empty.
+  static Result<std::unique_ptr<ChunkReader>> Open(const std::string& path,
+                                                   const std::atomic<bool>& stop);
   ~ChunkReader();
 
   // Fills *chunk; false at the end of input, or soon after *stop has become true. Waits otherwise.

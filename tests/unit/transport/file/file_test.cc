@@ -37,7 +37,7 @@ TEST_F(FileTest, GivesWholeLinesAndTheirNumbers) {
   std::string text;
   for (int i = 0; i < 300'000; i++) text += std::to_string(i) + "\n";
   text += "last";
-  auto reader = ChunkReader::Open(Put("in", text));
+  auto reader = ChunkReader::Open(Put("in", text), stop_);
   ASSERT_TRUE(reader.ok());
   Chunk chunk;
   std::string all;
@@ -56,7 +56,7 @@ TEST_F(FileTest, GivesWholeLinesAndTheirNumbers) {
 
 TEST_F(FileTest, GivesALineThatIsLongerThanAChunkWhole) {
   const std::string text = std::string(5 << 20, 'x') + "\nshort\n";
-  auto reader = ChunkReader::Open(Put("in", text));
+  auto reader = ChunkReader::Open(Put("in", text), stop_);
   Chunk chunk;
   std::string all;
   while (*(*reader)->Next(stop_, &chunk)) {
@@ -67,21 +67,21 @@ TEST_F(FileTest, GivesALineThatIsLongerThanAChunkWhole) {
 }
 
 TEST_F(FileTest, AnEmptyFileHasNoChunk) {
-  auto reader = ChunkReader::Open(Put("in", ""));
+  auto reader = ChunkReader::Open(Put("in", ""), stop_);
   Chunk chunk;
   EXPECT_FALSE(*(*reader)->Next(stop_, &chunk));
 }
 
 TEST_F(FileTest, NamesAFileThatCannotBeRead) {
-  EXPECT_EQ(ChunkReader::Open(Path("none")).status().code(), StatusCode::kUsage);
-  const Status folder = ChunkReader::Open(folder_).status();
+  EXPECT_EQ(ChunkReader::Open(Path("none"), stop_).status().code(), StatusCode::kUsage);
+  const Status folder = ChunkReader::Open(folder_, stop_).status();
   EXPECT_EQ(folder.message(), "cannot read " + folder_ + ": it is a directory");
 }
 
 TEST_F(FileTest, APipeGivesWhatHasComeAndEndsWhenStopped) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
-  auto reader = ChunkReader::Open("/dev/fd/" + std::to_string(ends[0]));
+  auto reader = ChunkReader::Open("/dev/fd/" + std::to_string(ends[0]), stop_);
   ASSERT_TRUE(reader.ok());
   ASSERT_EQ(write(ends[1], "one\ntw", 6), 6);
   Chunk chunk;
