@@ -81,6 +81,11 @@ Status KafkaProducer::Send(Topic* to, int32_t partition, const Record& record, u
     now_ = Now();  // it may be our clock that is behind
     KSTREAM_RETURN_IF_ERROR(Admit(topic->limits, topic->name, record, now_));
   }
+  if (!topic->warned) {
+    const std::string odd = Oddity(topic->limits, topic->name, record, now_);
+    topic->warned = !odd.empty();
+    if (topic->warned) Log(LogLevel::kWarning, odd);
+  }
   return topic->client->Send(topic, partition, record, tag);
 }
 

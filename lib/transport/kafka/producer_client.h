@@ -42,7 +42,8 @@ struct KafkaTopic : Producer::Topic {
   std::string name;
   TopicLimits limits;
   ProducerClient* client = nullptr;
-  TopicHandle handle;  // of client
+  TopicHandle handle;   // of client
+  bool warned = false;  // of an odd record
 };
 
 class ProducerClient {

@@ -42,7 +42,11 @@ TopicLimits ToLimits(const std::map<std::string, std::string>& config) {
   limits.max_age_ms = number("message.timestamp.before.max.ms", both);
   limits.max_ahead_ms = number("message.timestamp.after.max.ms", both);
   limits.log_append_time = text("message.timestamp.type") == "LogAppendTime";
-  limits.needs_key = text("cleanup.policy").find("compact") != std::string::npos;
+  const std::string policy = text("cleanup.policy");
+  if (const int64_t retention = number("retention.ms", -1); retention >= 0 && policy != "compact") {
+    limits.retention_ms = retention;
+  }
+  limits.needs_key = policy.find("compact") != std::string::npos;
   return limits;
 }
 
@@ -96,6 +100,23 @@ Status Admit(const TopicLimits& limits, std::string_view topic, const Record& re
                     FormatRfc3339(time), topic, limits.max_age_ms));
   }
   return Status::Ok();
+}
+
+std::string Oddity(const TopicLimits& limits, std::string_view topic, const Record& record,
+                   int64_t now) {
+  constexpr int64_t kYear2000 = 946'684'800'000, kYear2100 = 4'102'444'800'000;
+  if (record.timestamp_type == TimestampType::kNone || limits.log_append_time) return {};
+  const int64_t time = record.timestamp;
+  if (time < kYear2000 || time >= kYear2100) {
+    return fmt::format("topic {}: a record has the time {}: check --timestamp-unit", topic,
+                       FormatRfc3339(time));
+  }
+  if (time < now && now - time > limits.retention_ms) {
+    return fmt::format(
+        "topic {}: a record has the time {}, and its retention.ms of {} deletes that at once",
+        topic, FormatRfc3339(time), limits.retention_ms);
+  }
+  return {};
 }
 
 }  // namespace kstream::transport::kafka

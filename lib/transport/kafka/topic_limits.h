@@ -24,6 +24,7 @@ struct TopicLimits {
   int64_t max_bytes = kNone;     // of a batch: max.message.bytes
   int64_t max_age_ms = kNone;    // how far a timestamp may lie before the broker's clock
   int64_t max_ahead_ms = kNone;  // and after it
+  int64_t retention_ms = kNone;  // older records are deleted at once: retention.ms
   bool log_append_time = false;  // the broker sets timestamps: ours do not matter
   bool needs_key = false;        // compacted
 };
@@ -37,6 +38,12 @@ int64_t BatchBytes(const Record& record);
 // kData: why `topic` would refuse this record, or the protocol cannot carry it. `now`: ms since the
 // epoch.
 Status Admit(const TopicLimits& limits, std::string_view topic, const Record& record, int64_t now);
+
+// What is odd about a record that is admitted, for one warning a topic: the topic's retention would
+// delete it at once, or its timestamp lies outside 2000-2100, as one in the wrong unit does. Empty:
+// nothing.
+std::string Oddity(const TopicLimits& limits, std::string_view topic, const Record& record,
+                   int64_t now);
 
 }  // namespace kstream::transport::kafka
 

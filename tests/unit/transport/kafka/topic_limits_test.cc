@@ -91,5 +91,22 @@ TEST(TopicLimits, ACompactedTopicTakesNoRecordWithoutAKey) {
   EXPECT_TRUE(Try({{"cleanup.policy", "delete"}}, record).ok());
 }
 
+TEST(TopicLimits, RecordsThatRetentionDeletesAtOnceAreOdd) {
+  const TopicLimits week = ToLimits({{"retention.ms", "604800000"}, {"cleanup.policy", "delete"}});
+  EXPECT_EQ(Oddity(week, "t", At(kNow - 604'800'000), kNow), "");
+  EXPECT_THAT(Oddity(week, "t", At(kNow - 604'800'001), kNow),
+              HasSubstr("retention.ms of 604800000"));
+  EXPECT_EQ(Oddity(ToLimits({{"retention.ms", "-1"}}), "t", At(1'000'000'000'000), kNow), "");
+  EXPECT_EQ(Oddity(ToLimits({{"retention.ms", "1"}, {"cleanup.policy", "compact"}}), "t",
+                   At(kNow - 9), kNow),
+            "");
+}
+
+TEST(TopicLimits, TimestampsInTheWrongUnitAreOdd) {
+  EXPECT_THAT(Oddity({}, "t", At(kNow / 1000), kNow), HasSubstr("--timestamp-unit"));
+  EXPECT_THAT(Oddity({}, "t", At(kNow * 1000), kNow), HasSubstr("--timestamp-unit"));
+  EXPECT_EQ(Oddity({}, "t", At(kNow), kNow), "");
+}
+
 }  // namespace
 }  // namespace kstream::transport::kafka
