@@ -66,7 +66,9 @@ Status KafkaConsumer::LeaveGroup() {
       ClusterError(rd_kafka_consumer_close_queue(client(), queue.get()), "leaving the group"));
   const Clock::time_point end = Clock::now() + core_->handle->deadline();
   while (!rd_kafka_consumer_closed(client())) {
-    rd_kafka_queue_poll_callback(queue.get(), 20);
+    // Records may still be on their way here, which rd_kafka_queue_poll_callback aborts on.
+    if (rd_kafka_message_t* message = rd_kafka_consume_queue(queue.get(), 20))
+      rd_kafka_message_destroy(message);
     if (Clock::now() >= end) {
       core_->handle->Abandon();
       return ClusterError(RD_KAFKA_RESP_ERR__TIMED_OUT, "leaving the group");
