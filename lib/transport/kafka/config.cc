@@ -66,6 +66,13 @@ Result<Conf> Build(const Options& options, const Properties& defaults, const Pro
   return conf;
 }
 
+// A hash by its bare name (see Options::partitioner). What librdkafka calls by those names puts
+// every record without a key into one partition; Java's producer, and ours, spread them.
+std::string PartitionerName(const std::string& name) {
+  if (name == "crc32") return "consistent_random";
+  return name == "murmur2" || name == "fnv1a" ? name + "_random" : name;
+}
+
 // A group that nobody else has, for a consumer that belongs to none: librdkafka wants a name.
 std::string NoGroup() {
   std::random_device random;
@@ -134,7 +141,7 @@ Result<Conf> ProducerConf(const Options& options, int64_t batch_bytes) {
       std::min<int64_t>(30000, Number(consumer.get(), "session.timeout.ms") * 2 / 3);
   Properties defaults = {
       {"enable.idempotence", "true"},
-      {"partitioner", options.partitioner},
+      {"partitioner", PartitionerName(options.partitioner)},
       {"linger.ms", "20"},
       {"batch.num.messages", "100000"},
       {"queue.buffering.max.messages", "1000000"},

@@ -16,7 +16,9 @@ struct Options {
   std::string bootstrap;  // host:port,...
   Properties consumer,
       producer;  // the user's librdkafka properties for each side; kUsage when unknown
-  std::string partitioner = "murmur2_random";  // librdkafka's name
+  // murmur2, crc32 or fnv1a, by which records without a key are spread; or librdkafka's name of
+  // one.
+  std::string partitioner = "murmur2";
   std::chrono::milliseconds deadline{
       30000};  // how long an unreachable cluster is tried: then kCluster
 };
