@@ -134,8 +134,11 @@ bool StageThread::GroupReachedEnds() {
   const auto watermarks = shared_->admins.at("")->Offsets(partitions);
   if (!committed.ok() || !watermarks.ok()) return false;
   return std::all_of(committed->begin(), committed->end(), [&](const PartitionOffset& offset) {
-    const int64_t low = watermarks->at(offset.partition).low;
-    return std::max(offset.offset, low) >= shared_->plan.ends.at({"", offset.partition});
+    const auto& log = watermarks->at(offset.partition);
+    const int64_t end = shared_->plan.ends.at({"", offset.partition});
+    if (offset.offset == transport::kNoOffset) return log.low >= end;
+    // A commit that the log no longer holds is no end: whoever gets the partition tells of it.
+    return offset.offset >= std::max(end, log.low) && offset.offset <= log.high;
   });
 }
 
