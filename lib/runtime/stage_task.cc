@@ -13,6 +13,7 @@ StageTask::StageTask(const Env& env, std::string name, std::vector<TaskPartition
             [&](const TopologyNode& node) { return env.outputs->SinkOf(node); }) {
   for (const TaskPartition& partition : partitions_) {
     const size_t number = queues_.AddPartition();
+    refused_.emplace_back();
     if (partition.done()) queues_.MarkDone(number);
   }
 }
@@ -41,18 +42,16 @@ Status StageTask::Add(size_t partition, const Record& record,
   }
   Record copy = record;
   if (!env_.ingest->trivial()) {
-    // A record that has no key or time of its own cannot wait for its turn: it is bad now.
     env_.cache->Reset();
     copy.cache = env_.cache;
     const Status status = env_.ingest->Apply(&copy, &owner->arena);
     copy.cache = nullptr;
     if (!status.ok()) {
       if (status.code() != StatusCode::kData) return status;
-      std::string message;
-      KSTREAM_RETURN_IF_ERROR(
-          env_.bad_records->Handle(record, task::PlaceOf(record), status, &message));
-      if (!message.empty()) Log(LogLevel::kWarning, message);
-      return Status::Ok();
+      // It waits for its turn as it was read, so that what comes before it is done when it may end
+      // the stage.
+      copy = record;
+      refused_[partition].push_back({record.offset, status});
     }
   }
   queues_.Push(partition, copy, owner);
@@ -82,7 +81,14 @@ Status StageTask::Process(size_t partition, Record record, Arena* arena) {
   env_.cache->Reset();
   record.cache = env_.cache;
   Record as_processed = record;
-  const Status status = Run(&as_processed, arena);
+  Status status;
+  if (auto& refused = refused_[partition];
+      !refused.empty() && refused.front().offset == record.offset) {
+    status = std::move(refused.front().why);
+    refused.pop_front();
+  } else {
+    status = Run(&as_processed, arena);
+  }
   if (!status.ok()) {
     if (status.code() != StatusCode::kData) return status;
     std::string message;

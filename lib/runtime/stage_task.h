@@ -6,6 +6,7 @@
 #ifndef KSTREAM_RUNTIME_STAGE_TASK_H_
 #define KSTREAM_RUNTIME_STAGE_TASK_H_
 
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -73,10 +74,17 @@ class StageTask {
   Status Run(Record* record, Arena* arena);
   void Advance(size_t partition, int64_t position);
 
+  // A queued record that could not be given its key or time.
+  struct Refused {
+    int64_t offset;
+    Status why;
+  };
+
   Env env_;
   std::vector<TaskPartition> partitions_;
   task::Task task_;
   task::RecordQueues queues_;
+  std::vector<std::deque<Refused>> refused_;  // by partition
   Arena scratch_;
 };
 
