@@ -72,7 +72,9 @@ class TopicSink final : public task::RecordSink {
       : outputs_(outputs), producer_(producer), spec_(spec), counts_(counts) {}
 
   Status Open() {
-    if (spec_.topic_of_record) return Status::Ok();
+    const RuntimeOptions& options = outputs_->state_->options;
+    // A dry run does without the topic that a real one would make.
+    if (spec_.topic_of_record || (options.dry_run && options.create_output)) return Status::Ok();
     KSTREAM_ASSIGN_OR_RETURN(topic_, producer_->Open(spec_.output.name));
     return Status::Ok();
   }
@@ -80,7 +82,7 @@ class TopicSink final : public task::RecordSink {
   Status Write(const Record& record) override {
     RunState* const state = outputs_->state_;
     transport::Producer::Topic* topic = topic_;
-    if (!topic) {
+    if (spec_.topic_of_record) {
       KSTREAM_ASSIGN_OR_RETURN(topic, TopicOf(record));
     }
     if (counts_ && !TakeFromBudget(state)) return Status::Ok();
