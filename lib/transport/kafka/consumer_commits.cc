@@ -81,7 +81,12 @@ void Commits::Serve() {
       Send(&*commit);
     }
   }
-  for (Commit& commit : decided) commit.done(Outcome(commit.error));
+  for (Commit& commit : decided) {
+    // Whoever has lost partitions to the group is a member of it still, and has been told by Poll:
+    // what it could not commit for them is read again by their next owner.
+    const bool moot = commit.lost && WorthAnotherTry(commit.error);
+    commit.done(moot ? Status::Ok() : Outcome(commit.error));
+  }
 }
 
 Status Commits::Wait(const std::vector<PartitionOffset>& offsets) {
