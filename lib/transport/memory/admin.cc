@@ -1,0 +1,79 @@
+// MemoryAdmin: answers from the broker's own state, as a read_uncommitted client sees it.
+#include <utility>
+
+#include "transport/memory/clients.h"
+#include "transport/pattern.h"
+
+namespace kstream::transport::memory {
+namespace {
+
+class MemoryAdmin final : public Admin {
+ public:
+  explicit MemoryAdmin(std::shared_ptr<Broker> broker) : broker_(std::move(broker)) {}
+
+  Result<std::map<std::string, int32_t>> Topics(const std::string& name_or_pattern) override {
+    const std::lock_guard lock(broker_->mutex);
+    std::map<std::string, int32_t> found;
+    if (name_or_pattern.starts_with('^')) {
+      KSTREAM_ASSIGN_OR_RETURN(const TopicPattern pattern, TopicPattern::Parse(name_or_pattern));
+      for (const auto& [name, topic] : broker_->topics) {
+        if (pattern.Matches(name)) found[name] = static_cast<int32_t>(topic.partitions.size());
+      }
+      return found;
+    }
+    const auto topic = broker_->topics.find(name_or_pattern);
+    if (topic == broker_->topics.end()) return TopicMissing(name_or_pattern, false);
+    found[topic->first] = static_cast<int32_t>(topic->second.partitions.size());
+    return found;
+  }
+
+  Result<std::map<TopicPartition, Watermarks>> Offsets(
+      std::span<const TopicPartition> partitions) override {
+    return Ask<Watermarks>(partitions, [](const PartitionLog& log) {
+      return Watermarks{.low = log.low(), .high = log.high()};
+    });
+  }
+
+  Result<std::map<TopicPartition, int64_t>> OffsetsForTime(
+      std::span<const TopicPartition> partitions, int64_t timestamp) override {
+    return Ask<int64_t>(partitions,
+                        [&](const PartitionLog& log) { return log.OffsetFor(timestamp); });
+  }
+
+  Result<std::map<std::string, std::string>> TopicConfig(const std::string& topic) override {
+    const std::lock_guard lock(broker_->mutex);
+    const auto found = broker_->topics.find(topic);
+    if (found == broker_->topics.end()) return TopicMissing(topic, false);
+    return found->second.config;
+  }
+
+  Status CreateTopic(const std::string& name, int32_t partitions, int16_t,
+                     const std::map<std::string, std::string>& config) override {
+    const std::lock_guard lock(broker_->mutex);
+    broker_->Create(name, partitions, config);
+    return Status::Ok();
+  }
+
+ private:
+  template <typename T, typename F>
+  Result<std::map<TopicPartition, T>> Ask(std::span<const TopicPartition> partitions, F answer) {
+    const std::lock_guard lock(broker_->mutex);
+    std::map<TopicPartition, T> result;
+    for (const TopicPartition& partition : partitions) {
+      const PartitionLog* const log = broker_->Find(partition);
+      if (log == nullptr) return PartitionMissing(partition);
+      result[partition] = answer(*log);
+    }
+    return result;
+  }
+
+  const std::shared_ptr<Broker> broker_;
+};
+
+}  // namespace
+
+std::unique_ptr<Admin> NewMemoryAdmin(std::shared_ptr<Broker> broker) {
+  return std::make_unique<MemoryAdmin>(std::move(broker));
+}
+
+}  // namespace kstream::transport::memory

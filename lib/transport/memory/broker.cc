@@ -1,0 +1,59 @@
+#include "transport/memory/broker.h"
+
+#include <fmt/format.h>
+
+namespace kstream::transport::memory {
+
+void Broker::Create(const std::string& topic, int32_t partitions,
+                    const std::map<std::string, std::string>& config) {
+  if (topics.contains(topic)) return;
+  names.insert(topic);
+  Topic& created = topics[topic];
+  for (int32_t i = 0; i < partitions; i++) created.partitions.emplace_back(i);
+  created.config = config;
+  Changed();
+}
+
+PartitionLog* Broker::Find(const TopicPartition& partition) {
+  const auto topic = topics.find(partition.topic);
+  const auto number = static_cast<size_t>(partition.partition);
+  if (topic == topics.end() || number >= topic->second.partitions.size()) return nullptr;
+  return &topic->second.partitions[number];
+}
+
+void Broker::Changed() {
+  std::vector<TopicPartition> all;
+  for (const auto& [topic_name, topic] : topics) {
+    for (size_t i = 0; i < topic.partitions.size(); i++) {
+      all.push_back({topic_name, static_cast<int32_t>(i)});
+    }
+  }
+  for (auto& [group_name, group] : groups) group.Rebalance(all);
+  changed.notify_all();
+}
+
+void Broker::Wait(std::unique_lock<std::mutex>* lock, std::chrono::milliseconds limit) {
+  if (idle == nullptr) {
+    changed.wait_for(*lock, limit);
+    return;
+  }
+  const std::function<void()> turn = idle;
+  lock->unlock();
+  turn();
+  lock->lock();
+}
+
+Status TopicMissing(std::string_view topic, bool output) {
+  return Status::Cluster(fmt::format(
+      "topic {} does not exist: {}", topic,
+      output ? "create it, or pass --create-output" : "create it, or check its name and -b"));
+}
+
+Status PartitionMissing(const TopicPartition& partition) {
+  return Status::Cluster(
+      fmt::format("{}[{}] does not exist: the topic was deleted, or has fewer "
+                  "partitions: check its name and -b",
+                  partition.topic, partition.partition));
+}
+
+}  // namespace kstream::transport::memory
