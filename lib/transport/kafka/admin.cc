@@ -1,22 +1,16 @@
 #include "transport/kafka/admin.h"
 
 #include <fmt/format.h>
-#include <regex.h>
 
-#include <algorithm>
-#include <array>
-#include <string_view>
 #include <thread>
 
 #include "transport/kafka/admin_requests.h"
 #include "transport/kafka/errors.h"
 #include "transport/kafka/raii.h"
+#include "transport/pattern.h"
 
 namespace kstream::transport::kafka {
 namespace {
-
-constexpr std::array<std::string_view, 4> kBrokersOwn = {
-    "__consumer_offsets", "__transaction_state", "__share_group_state", "__cluster_metadata"};
 
 std::string Where(const TopicPartition& partition) {
   return fmt::format("{}[{}]", partition.topic, partition.partition);
@@ -59,21 +53,15 @@ Result<int32_t> KafkaAdmin::Partitions(const std::string& topic) {
   return 0;
 }
 
-// POSIX extended regular expressions, as librdkafka takes them in a subscription.
 Result<std::map<std::string, int32_t>> KafkaAdmin::Matching(const std::string& pattern) {
-  regex_t regex;
-  if (const int error = regcomp(&regex, pattern.c_str(), REG_EXTENDED | REG_NOSUB); error != 0) {
-    char text[128];
-    regerror(error, &regex, text, sizeof text);
-    return Status::Usage(fmt::format("pattern {}: {}", pattern, text));
-  }
-  std::unique_ptr<regex_t, Destroy<regfree>> compiled(&regex);
+  KSTREAM_ASSIGN_OR_RETURN(const TopicPattern compiled, TopicPattern::Parse(pattern));
   KSTREAM_ASSIGN_OR_RETURN(Metadata metadata, handle_->Describe(nullptr));
   std::map<std::string, int32_t> topics;
   for (int i = 0; i < metadata->topic_cnt; i++) {
     const rd_kafka_metadata_topic_t& topic = metadata->topics[i];
-    if (topic.partition_cnt == 0 || std::ranges::count(kBrokersOwn, topic.topic) > 0) continue;
-    if (regexec(&regex, topic.topic, 0, nullptr, 0) == 0) topics[topic.topic] = topic.partition_cnt;
+    if (topic.partition_cnt > 0 && compiled.Matches(topic.topic)) {
+      topics[topic.topic] = topic.partition_cnt;
+    }
   }
   return topics;
 }
