@@ -108,6 +108,38 @@ sorted_numbers() { tr -dc '0-9\n' | sort -n; }
   values "$out" | sort -nu | cmp - <(seq 1 25000)
 }
 
+@test "two processes of one group share the partitions, and none is lost on the way" {
+  spread 2000
+  start out1 err1 kstream-filter -i "$in" -G "$in" --commit-interval 100ms -f '%p %s\n' true
+  local first=$pid n=2000 p turn
+  until_true has_lines out1 2000
+  start out2 err2 kstream-filter -i "$in" -G "$in" --commit-interval 100ms -f '%p %s\n' true
+  one_more_each() {
+    for p in 0 1 2 3; do
+      n=$((n + 1))
+      numbers $n $n | put "$in" -p $p
+    done
+  }
+  # Records go on coming until the second has had some: then it has partitions of its own.
+  for ((turn = 0; turn < 100; turn++)); do
+    [[ ! -s out2 ]] || break
+    one_more_each
+    sleep 0.1
+  done
+  [[ -s out2 ]] || fail 'the second process got nothing'
+  everything() { [[ $(cat out1 out2 | cut -d' ' -f2 | sort -u | wc -l) == "$n" ]]; }
+  until_true everything
+  # What one of them leaves, the other takes over.
+  kill "$first"
+  ends 0 "$first"
+  one_more_each
+  until_true everything
+  assert_equal "$(cut -d' ' -f1 out2 | sort -u | paste -sd' ')" '0 1 2 3'
+  kill "$pid"
+  ends 0 "$pid"
+  assert_equal "$(cat out1 out2 | cut -d' ' -f2 | sorted_numbers | uniq)" "$(seq 1 $n)"
+}
+
 @test "two processes with -e share the partitions, and both end" {
   spread 2000
   start out1 err1 kstream-filter -i "$in" -G "$in" -e true
