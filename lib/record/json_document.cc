@@ -112,52 +112,52 @@ class Index {
 // The grammar over the tokens of an array or object.
 class Walker {
  public:
-  // Walks the container at token `i` < index.limit, of a text that ends at `end`; on success *last
-  // is its closing token, which may lie beyond `end`.
-  Flaw Walk(const Index& index, uint32_t i, uint32_t end, uint32_t* last) {
+  // Walks the container at token `first` < index.limit, of a text that ends at `end`; on success
+  // *last is its closing token, which may lie beyond `end`.
+  Flaw Walk(const Index& index, uint32_t first, uint32_t end, uint32_t* last) {
     const char* const base = index.base;
-    const uint32_t* const token = index.token;
-    const auto at = [&](uint32_t t) { return base[token[t]]; };
     const char* const end_of_bytes = base + index.size;
+    const auto number = [&](const uint32_t* t) { return static_cast<uint32_t>(t - index.token); };
+    const uint32_t* const limit = index.token + index.limit;
+    const uint32_t* token = index.token + first;
     int depth = 0;
     char closer = 0;  // of the innermost container
 
-    for (;;) {  // a value starts at i
-      const char c = at(i);
+    for (;;) {  // a value starts at *token
+      const char c = base[*token];
       if (c == '{' || c == '[') {
         // Keeps the work linear: no unclosed line walks through all that follow it.
-        if (token[i] >= end) return {kEndsEarly, end};
-        if (depth == kMaxDepth) return {"nested too deep", token[i]};
-        open_[depth++] = i;
+        if (*token >= end) return {kEndsEarly, end};
+        if (depth == kMaxDepth) return {"nested too deep", *token};
+        open_[depth++] = number(token);
         closer = CloserOf(c);
-        if (at(i + 1) != closer) {
-          ++i;
+        if (base[token[1]] != closer) {
+          ++token;
           if (closer == '}') {
-            if (Flaw flaw = Name(base, token, &i); flaw.what != nullptr) return flaw;
+            if (Flaw flaw = Name(base, &token); flaw.what != nullptr) return flaw;
           }
           continue;
         }
       } else if (c != '"') {
-        if (Flaw flaw = Scalar(base, token[i], token[i + 1], end_of_bytes); flaw.what != nullptr)
+        if (Flaw flaw = Scalar(base, token[0], token[1], end_of_bytes); flaw.what != nullptr)
           return flaw;
       }
-      ++i;
-      while (at(i) == closer) {
-        const uint32_t open = open_[--depth];
-        index.close[open] = i;
+      ++token;
+      while (base[*token] == closer) {
+        index.close[open_[--depth]] = number(token);
         if (depth == 0) {
-          *last = i;
+          *last = number(token);
           return {};
         }
-        if (++i == index.limit) return {kEndsEarly, index.size};
-        closer = CloserOf(at(open_[depth - 1]));
+        if (++token == limit) return {kEndsEarly, index.size};
+        closer = CloserOf(base[index.token[open_[depth - 1]]]);
       }
-      if (at(i) != ',') {
-        return {closer == '}' ? "expected ',' or '}'" : "expected ',' or ']'", token[i]};
+      if (base[*token] != ',') {
+        return {closer == '}' ? "expected ',' or '}'" : "expected ',' or ']'", *token};
       }
-      ++i;
+      ++token;
       if (closer == '}') {
-        if (Flaw flaw = Name(base, token, &i); flaw.what != nullptr) return flaw;
+        if (Flaw flaw = Name(base, &token); flaw.what != nullptr) return flaw;
       }
     }
   }
@@ -168,10 +168,11 @@ class Walker {
   static char CloserOf(char opener) { return static_cast<char>(opener + 2); }  // as ASCII has it
 
   // Steps over a name and its colon.
-  static Flaw Name(const char* base, const uint32_t* token, uint32_t* i) {
-    if (base[token[*i]] != '"') return {"expected a name in quotes", token[*i]};
-    if (base[token[*i + 1]] != ':') return {"expected ':'", token[*i + 1]};
-    *i += 2;
+  static Flaw Name(const char* base, const uint32_t** token) {
+    const uint32_t* const name = *token;
+    if (base[name[0]] != '"') return {"expected a name in quotes", name[0]};
+    if (base[name[1]] != ':') return {"expected ':'", name[1]};
+    *token = name + 2;
     return {};
   }
 
