@@ -22,9 +22,8 @@ Status FileWorker::Open() {
 }
 
 Status FileWorker::Process(std::string_view line, int64_t number, LineSource* lines) {
-  Record record;
-  const Status decoded = lines->Decode(line, number, &record);
-  return Process({lines->path(), number}, record, decoded,
+  const Status decoded = lines->Decode(line, number, &record_);
+  return Process({lines->path(), number}, record_, decoded,
                  [&] { return lines->Raw(line, number); });
 }
 

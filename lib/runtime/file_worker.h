@@ -55,6 +55,7 @@ class FileWorker {
   ThreadOutputs outputs_;
   std::unique_ptr<task::BadRecords> bad_records_;
   std::unique_ptr<task::Task> task_;
+  Record record_;  // of the line at hand; here, as making one anew for each line costs
   int64_t read_ = 0;
   std::vector<std::string> messages_;
 };

@@ -14,6 +14,8 @@ Result<std::unique_ptr<LineSource>> LineSource::Create(const RunState& state,
 
 LineSource::LineSource(const RunState& state, const std::string& path, InputFormat format)
     : path_(path), format_(format), partitions_(state.options.partitions) {
+  blank_.topic = path_;
+  blank_.partition = 0;
   cache_.reader = &reader_;
 }
 
@@ -25,7 +27,7 @@ void LineSource::Prepare(std::string_view lines) {
 Status LineSource::Decode(std::string_view line, int64_t number, Record* record) {
   arena_.Reset();
   cache_.Reset();
-  *record = Plain(line, number);
+  SetPlain(line, number, record);
   if (format_ == InputFormat::kEnvelope) {
     envelope_.Clear();
     KSTREAM_RETURN_IF_ERROR(envelope_.Parse(line, record));
@@ -37,7 +39,8 @@ Status LineSource::Decode(std::string_view line, int64_t number, Record* record)
 }
 
 Record LineSource::Raw(std::string_view line, int64_t number) {
-  Record record = Plain(line, number);
+  Record record;
+  SetPlain(line, number, &record);
   if (format_ != InputFormat::kEnvelope) return record;
   Record read;
   // A line that is no envelope is told as it stands, one without a place as where it stands.
@@ -50,13 +53,10 @@ Record LineSource::Raw(std::string_view line, int64_t number) {
   return read;
 }
 
-Record LineSource::Plain(std::string_view line, int64_t number) const {
-  Record record;
-  record.topic = path_;
-  record.partition = 0;
-  record.offset = number;
-  record.value = line;
-  return record;
+void LineSource::SetPlain(std::string_view line, int64_t number, Record* record) const {
+  *record = blank_;
+  record->offset = number;
+  record->value = line;
 }
 
 }  // namespace kstream::runtime

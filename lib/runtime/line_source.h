@@ -38,13 +38,15 @@ class LineSource {
   const std::string& path() const { return path_; }
 
  private:
-  Record Plain(std::string_view line, int64_t number) const;
-
   LineSource(const RunState& state, const std::string& path, InputFormat format);
+  // In place: a Record made elsewhere and copied here would be read while it is still being
+  // written.
+  void SetPlain(std::string_view line, int64_t number, Record* record) const;
 
   const std::string path_;
   const InputFormat format_;
   const int32_t partitions_;
+  Record blank_;  // what all lines have in common
   std::unique_ptr<task::Ingest> ingest_;
   json::Reader reader_;
   json::ValueCache cache_;

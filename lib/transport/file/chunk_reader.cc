@@ -17,11 +17,15 @@ constexpr size_t kChunk = 256 << 10;
 constexpr size_t kMaxLine = 1 << 30;
 constexpr int kStopCheckMs = 50;  // how late a stop may be noticed while a pipe is idle
 
+// The last line needs no line end. Counted in blocks whose count fits a byte, which compilers turn
+// into a few instructions for sixteen bytes.
 int64_t CountLines(std::string_view lines) {
-  int64_t count = 0;
-  for (const char *at = lines.data(), *end = at + lines.size(); at < end; count++) {
-    const void* newline = std::memchr(at, '\n', static_cast<size_t>(end - at));
-    at = newline ? static_cast<const char*>(newline) + 1 : end;
+  constexpr size_t kBlock = 240;
+  int64_t count = lines.empty() || lines.back() == '\n' ? 0 : 1;
+  for (; !lines.empty(); lines.remove_prefix(std::min(kBlock, lines.size()))) {
+    uint8_t found = 0;
+    for (const char c : lines.substr(0, kBlock)) found += c == '\n';
+    count += found;
   }
   return count;
 }
