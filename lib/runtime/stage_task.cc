@@ -59,9 +59,11 @@ Status StageTask::Add(size_t partition, const Record& record,
 }
 
 void StageTask::AtEnd(size_t partition, int64_t position) {
+  TaskPartition& p = partitions_[partition];
   queues_.MarkAtEnd(partition);
-  partitions_[partition].seen_end = position;
-  if (queues_.Size(partition) == 0) Advance(partition, position);
+  // Records between the end of the run and the end of the log were left alone.
+  p.seen_end = p.end ? std::min(position, *p.end) : position;
+  if (queues_.Size(partition) == 0) Advance(partition, p.seen_end);
 }
 
 Status StageTask::Drain() {
