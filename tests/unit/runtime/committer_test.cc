@@ -1,0 +1,202 @@
+#include "runtime/committer.h"
+
+#include <gmock/gmock.h>
+
+#include "transport/memory/memory_cluster.h"
+
+namespace kstream::runtime {
+namespace {
+
+using std::chrono::milliseconds;
+using transport::kNoOffset;
+using transport::PartitionOffset;
+using transport::TopicPartition;
+
+const TopicPartition kA{"in", 0}, kB{"in", 1};
+constexpr std::chrono::minutes kInterval{1};
+
+Topology WritesOut() {
+  SourceSpec source;
+  source.inputs = {{.kind = Location::Kind::kTopic, .cluster = "", .name = "in"}};
+  SinkSpec sink;
+  sink.output = {.kind = Location::Kind::kTopic, .cluster = "", .name = "out"};
+  TopologyBuilder builder;
+  builder.AddSource("in", source).AddSink("out", sink, {"in"});
+  return *builder.Build();
+}
+
+class CommitterTest : public testing::Test {
+ protected:
+  CommitterTest() : state_(WritesOut(), {}), outputs_(&state_, &files_) {
+    cluster_.CreateTopic("in", 2);
+    cluster_.CreateTopic("out", 1);
+    state_.clusters[""] = std::make_unique<transport::memory::MemoryCluster>(cluster_);
+    EXPECT_TRUE(outputs_.Open().ok());
+    consumer_ = *cluster_.NewConsumer({.group = "app", .instance_id = "", .threads = 1});
+    EXPECT_TRUE(consumer_->Subscribe({"in"}).ok());
+    committer_.emplace(&outputs_, consumer_.get(), kInterval, [this](bool all) {
+      asked_++;
+      all_ = all;
+      return positions_;
+    });
+    now_ = Clock::now();  // not before the committer's own beginning
+  }
+
+  void Write() {
+    Record record;
+    record.value = "1";
+    ASSERT_TRUE(outputs_.SinkOf(state_.topology.graph().nodes.back())->Write(record).ok());
+  }
+  // A turn in which the interval is over again.
+  Status Turn() { return committer_->Turn(now_ += kInterval); }
+  // A turn in which it is not.
+  Status EarlyTurn() { return committer_->Turn(now_); }
+  // Reports the outcome of asynchronous commits.
+  void Poll() {
+    const auto batch = consumer_->NewBatch();
+    EXPECT_TRUE(consumer_->Poll(milliseconds(0), batch.get()).ok());
+  }
+  int64_t Committed(const TopicPartition& partition) {
+    return cluster_.Committed("app", partition);
+  }
+
+  transport::memory::MemoryCluster cluster_;
+  RunState state_;
+  OutputFiles files_;
+  ThreadOutputs outputs_;
+  std::unique_ptr<transport::Consumer> consumer_;
+  std::vector<PartitionOffset> positions_{{kA, 1, ""}};
+  int asked_ = 0;
+  bool all_ = false;  // when last asked
+  std::optional<Committer> committer_;
+  Clock::time_point now_;
+};
+
+TEST_F(CommitterTest, NothingHappensBeforeTheIntervalIsOver) {
+  ASSERT_TRUE(EarlyTurn().ok());
+  EXPECT_EQ(asked_, 0);
+  ASSERT_TRUE(Turn().ok());
+  EXPECT_EQ(asked_, 1);
+  EXPECT_EQ(Committed(kA), 1) << "nothing was sent: nothing to wait for";
+}
+
+TEST_F(CommitterTest, ASealedEpochWaitsForItsOwnRecordsOnly) {
+  cluster_.HoldAcks(true);
+  Write();
+  ASSERT_TRUE(Turn().ok());
+  positions_ = {{kA, 2, ""}};
+  ASSERT_TRUE(Turn().ok());
+  EXPECT_EQ(asked_, 1) << "one epoch at a time is sealed";
+  EXPECT_EQ(Committed(kA), kNoOffset);
+
+  cluster_.HoldAcks(false);
+  outputs_.Poll();
+  cluster_.HoldAcks(true);
+  Write();  // of the open epoch
+  ASSERT_TRUE(EarlyTurn().ok());
+  EXPECT_EQ(Committed(kA), 1) << "the position at the seal";
+  ASSERT_TRUE(Turn().ok());
+  EXPECT_EQ(asked_, 2);
+  EXPECT_EQ(Committed(kA), 1);
+  cluster_.HoldAcks(false);
+  outputs_.Poll();
+  ASSERT_TRUE(EarlyTurn().ok());
+  EXPECT_EQ(Committed(kA), 2);
+}
+
+TEST_F(CommitterTest, AFailedDeliveryEndsAllCommits) {
+  Write();
+  ASSERT_TRUE(Turn().ok());
+  cluster_.FailDeliveries(Status::Cluster("lost"));
+  outputs_.Poll();
+  EXPECT_EQ(Turn().message(), "lost");
+  EXPECT_EQ(committer_->Finish().message(), "lost");
+  EXPECT_EQ(Committed(kA), kNoOffset);
+}
+
+TEST_F(CommitterTest, FinishWaitsAndCommitsTheLatestOfEachPartition) {
+  cluster_.HoldAcks(true);
+  Write();
+  positions_ = {{kA, 1, ""}, {kB, 7, ""}};
+  ASSERT_TRUE(Turn().ok());
+  positions_ = {{kA, 2, ""}};
+  cluster_.OnIdle([&] {
+    EXPECT_EQ(Committed(kA), kNoOffset);
+    cluster_.HoldAcks(false);
+  });
+  ASSERT_TRUE(committer_->Finish().ok());
+  EXPECT_EQ(Committed(kA), 2);
+  EXPECT_EQ(Committed(kB), 7) << "it was sealed and has not moved since";
+}
+
+TEST_F(CommitterTest, WhatWasLostIsForgotten) {
+  cluster_.HoldAcks(true);
+  Write();
+  positions_ = {{kA, 1, ""}, {kB, 7, ""}};
+  ASSERT_TRUE(Turn().ok());
+  committer_->Forget({kB});
+  cluster_.HoldAcks(false);
+  outputs_.Poll();
+  ASSERT_TRUE(EarlyTurn().ok());
+  EXPECT_EQ(Committed(kA), 1);
+  EXPECT_EQ(Committed(kB), kNoOffset);
+}
+
+TEST_F(CommitterTest, AfterARefusedCommitEveryPositionIsAskedFor) {
+  cluster_.FailCommits(Status::Cluster("rebalancing"));
+  ASSERT_TRUE(Turn().ok());
+  Poll();
+  EXPECT_FALSE(all_);
+  cluster_.FailCommits(Status::Ok());
+  ASSERT_TRUE(Turn().ok());
+  Poll();
+  EXPECT_TRUE(all_);
+  EXPECT_EQ(Committed(kA), 1);
+  ASSERT_TRUE(Turn().ok());
+  EXPECT_FALSE(all_);
+}
+
+TEST_F(CommitterTest, CommitsThatAreAlwaysRefusedEndTheStage) {
+  cluster_.FailCommits(Status::Cluster("rebalancing"));
+  int turns = 0;
+  Status status;
+  for (; status.ok() && turns < 100; turns++) {
+    status = Turn();
+    Poll();
+  }
+  EXPECT_EQ(status.message(), "rebalancing");
+  EXPECT_GT(turns, 10);
+  EXPECT_LT(turns, 100);
+}
+
+TEST_F(CommitterTest, AFencedCommitEndsTheStageAtOnce) {
+  cluster_.FailCommits(Status(StatusCode::kFenced, "put out"));
+  ASSERT_TRUE(Turn().ok());
+  Poll();
+  cluster_.FailCommits(Status::Ok());
+  EXPECT_EQ(Turn().code(), StatusCode::kFenced);
+  EXPECT_EQ(committer_->Finish().code(), StatusCode::kFenced);
+  EXPECT_EQ(Committed(kA), kNoOffset);
+}
+
+TEST_F(CommitterTest, EveryPositionIsAskedForNowAndThen) {
+  ASSERT_TRUE(Turn().ok());
+  EXPECT_FALSE(all_);
+  now_ += std::chrono::hours(1);
+  ASSERT_TRUE(Turn().ok());
+  EXPECT_TRUE(all_) << "the broker would forget what is not committed again";
+  ASSERT_TRUE(Turn().ok());
+  EXPECT_FALSE(all_);
+}
+
+TEST_F(CommitterTest, WithoutAConsumerNothingIsCommitted) {
+  Committer committer(&outputs_, nullptr, kInterval, [this](bool) { return positions_; });
+  Write();
+  ASSERT_TRUE(committer.Turn(now_ + kInterval).ok());
+  ASSERT_TRUE(committer.Finish().ok());
+  EXPECT_EQ(Committed(kA), kNoOffset);
+  EXPECT_EQ(cluster_.Read("out").size(), 1u);
+}
+
+}  // namespace
+}  // namespace kstream::runtime

@@ -1,0 +1,100 @@
+// A stage on a cluster in memory. In a run of one thread the test takes its turn whenever the stage
+// would have to wait, in the stage's own thread, so every run goes the same way each time.
+#ifndef KSTREAM_TESTS_UNIT_RUNTIME_MEMORY_RUN_H_
+#define KSTREAM_TESTS_UNIT_RUNTIME_MEMORY_RUN_H_
+
+#include <gmock/gmock.h>
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kstream/operators.h"
+#include "runtime/kafka_run.h"
+#include "transport/memory/memory_cluster.h"
+
+namespace kstream::runtime {
+
+inline Location TopicNamed(const std::string& name) {
+  return {.kind = Location::Kind::kTopic, .cluster = "", .name = name};
+}
+
+class MemoryRun : public testing::Test {
+ protected:
+  MemoryRun() {
+    source_.inputs = {TopicNamed("in")};
+    sink_.output = TopicNamed("out");
+    options_.commit_interval = std::chrono::milliseconds(0);  // every turn of the loop commits
+  }
+
+  // Topics of one partition.
+  void Topics(const std::vector<std::string>& names) {
+    for (const std::string& name : names) cluster_.CreateTopic(name, 1);
+  }
+  void Produce(const std::string& topic, const std::vector<std::string>& values) {
+    for (const std::string& value : values) cluster_.Produce(topic, 0, {.value = value});
+  }
+  std::vector<std::string> Values(const std::string& topic) const {
+    std::vector<std::string> values;
+    for (const auto& record : cluster_.Read(topic)) values.push_back(record.value.value_or("NULL"));
+    return values;
+  }
+  int64_t Committed(const std::string& topic, int32_t partition = 0) const {
+    return cluster_.Committed(options_.app, {topic, partition});
+  }
+
+  Status Run(const std::string& keep = ". != null") {
+    TopologyBuilder builder;
+    builder.AddSource("in", source_)
+        .AddProcessor("filter",
+                      *Filter({.keep = *Expression::Compile(keep),
+                               .kept = {},
+                               .rest = {},
+                               .route = {},
+                               .serdes = {}}),
+                      {"in"})
+        .AddSink("out", sink_, {"filter"});
+    RunState state(*builder.Build(), options_);
+    state.from = *FromSpec::Parse(options_.from, 0);
+    if (options_.limit) state.budget = *options_.limit;
+    state.clusters[""] = std::make_unique<transport::memory::MemoryCluster>(cluster_);
+    state_ = &state;
+    OutputFiles files;
+    const Status status = RunOnKafka(&state, &files);
+    counts_ = {.read = state.read,
+               .written = state.written,
+               .skipped = state.bad.skipped,
+               .dead_letters = state.bad.dead_letters};
+    state_ = nullptr;
+    return status;
+  }
+
+  // Runs with `steps` as the test's turns; when they are over, the stage is told to stop, unless
+  // it ends by itself. All of them must have had their turn.
+  Status RunSteps(std::vector<std::function<void()>> steps) {
+    size_t next = 0;
+    cluster_.OnIdle([&] {
+      if (next < steps.size()) {
+        steps[next++]();
+      } else {
+        state_->stop = true;
+      }
+    });
+    const Status status = Run();
+    cluster_.OnIdle(nullptr);
+    EXPECT_EQ(next, steps.size()) << "steps had their turn";
+    return status;
+  }
+
+  transport::memory::MemoryCluster cluster_;
+  SourceSpec source_;
+  SinkSpec sink_;
+  RuntimeOptions options_;
+  RunState* state_ = nullptr;  // while a run goes on
+  Counts counts_;
+};
+
+}  // namespace kstream::runtime
+
+#endif  // KSTREAM_TESTS_UNIT_RUNTIME_MEMORY_RUN_H_
