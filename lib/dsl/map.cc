@@ -14,6 +14,9 @@
 namespace kstream {
 namespace {
 
+// As much as one evaluation may build; a program without an end must not take all of the memory.
+constexpr size_t kMostBytes = 256 << 20;
+
 class MapProcessor final : public Processor {
  public:
   MapProcessor(const MapSpec& spec, const Serdes& serdes)
@@ -36,15 +39,13 @@ class MapProcessor final : public Processor {
   Status Process(const Record& record) override {
     arena_.Reset();
     made_.clear();
+    collected_ = 0;
     header_store_.clear();
     if (record.value) {
       // A step of its own: the evaluator's text is valid during the callback only.
       KSTREAM_RETURN_IF_ERROR(
           value_.ForEach({.record = &record, .out = {}, .left = {}, .right = {}, .acc = {}},
-                         [&](std::string_view json) {
-                           made_.push_back({arena_.Copy(json), record});
-                           return Status::Ok();
-                         }));
+                         [&](std::string_view json) { return Collect(json, record); }));
       for (Made& made : made_) KSTREAM_RETURN_IF_ERROR(Complete(record, &made));
     } else {
       made_.push_back({"null", record});
@@ -64,6 +65,15 @@ class MapProcessor final : public Processor {
     std::string name;
     expr::SingleValue value;
   };
+
+  Status Collect(std::string_view json, const Record& record) {
+    collected_ += json.size() + sizeof(Made);
+    if (collected_ > kMostBytes) {
+      return Status::Data("one record becomes more than 256 MB of records");
+    }
+    made_.push_back({arena_.Copy(json), record});
+    return Status::Ok();
+  }
 
   static expr::Input InputOf(const Record& record, const Made& made) {
     return {.record = &record, .out = made.json, .left = {}, .right = {}, .acc = {}};
@@ -144,6 +154,7 @@ class MapProcessor final : public Processor {
 
   Arena arena_;
   std::vector<Made> made_;
+  size_t collected_ = 0;  // bytes that made_ stands for
   std::vector<Header> header_store_;
   std::string bytes_;
   json::Reader reader_;

@@ -50,6 +50,10 @@ Status RecordEncoder::Append(const Record& record, std::string* out) {
       out->push_back('\n');
       return Status::Ok();
     case OutputFormat::kRaw:
+      if (record.value && record.value->find('\n') != std::string_view::npos) {
+        return Status::Data(
+            "the value holds a line end, so it is no line: use envelope or a pattern");
+      }
       *out += record.value.value_or("");
       out->push_back('\n');
       return Status::Ok();

@@ -48,7 +48,7 @@ class ChunkedRun {
     }
     if (!status.ok()) return Fail(status);
     transport::Chunk chunk;
-    std::vector<std::string> parts;
+    std::vector<EncodedLines> parts;
     for (int64_t turn = 0; Take(&chunk, &turn);) {
       const Status result = ProcessChunk(chunk, lines.get(), &worker);
       worker.outputs()->TakeFiles(&parts);
@@ -82,7 +82,7 @@ class ChunkedRun {
 
   // Writes what came of chunk number `turn` when all before it have been written. False when the
   // run is over: what comes after a failure or a closed output is dropped.
-  bool Give(int64_t turn, const Status& result, const std::vector<std::string>& parts,
+  bool Give(int64_t turn, const Status& result, const std::vector<EncodedLines>& parts,
             FileWorker* worker) {
     std::unique_lock lock(give_mutex_);
     turn_changed_.wait(lock, [&] { return given_ == turn; });
@@ -122,8 +122,7 @@ class ChunkedRun {
 
 Status RunMerged(RunState* state, OutputFiles* files) {
   KSTREAM_ASSIGN_OR_RETURN(auto merged, MergedFiles::Open(state));
-  // Only now: a run that cannot read must not have emptied a file.
-  KSTREAM_RETURN_IF_ERROR(files->Open(*state));
+  KSTREAM_RETURN_IF_ERROR(OpenOutputs(*state, files));
   FileWorker worker(state, files);
   KSTREAM_RETURN_IF_ERROR(worker.Open());
   Status status;
@@ -155,7 +154,7 @@ bool NeedsOneReader(const RunState& state) {
 }
 
 bool NeedsOneThread(const RunState& state) {
-  const auto outputs = OutputLocations(state);
+  const auto outputs = SinkLocations(state);
   const auto& nodes = state.topology.graph().nodes;
   return state.options.limit || state.options.max_errors ||
          std::any_of(outputs.begin(), outputs.end(),
@@ -171,9 +170,9 @@ bool NeedsOneThread(const RunState& state) {
 
 Status RunOnFiles(RunState* state, OutputFiles* files) {
   if (NeedsOneReader(*state)) return RunMerged(state, files);
-  KSTREAM_ASSIGN_OR_RETURN(auto reader,
-                           transport::ChunkReader::Open(state->source().inputs[0].name, state->stop));
-  KSTREAM_RETURN_IF_ERROR(files->Open(*state));
+  KSTREAM_ASSIGN_OR_RETURN(
+      auto reader, transport::ChunkReader::Open(state->source().inputs[0].name, state->stop));
+  KSTREAM_RETURN_IF_ERROR(OpenOutputs(*state, files));
   const int threads = NeedsOneThread(*state) ? 1 : state->options.threads;
   return ChunkedRun(state, files, std::move(reader)).Run(threads);
 }

@@ -13,8 +13,8 @@
 
 namespace kstream::runtime {
 
-// Opens inputs, then outputs. Runs to the end of the inputs, a stop, a limit or a failure; then everything done has been
-// written.
+// Opens inputs, then outputs. Runs to the end of the inputs, a stop, a limit or a failure; then
+// everything done has been written.
 Status RunOnFiles(RunState* state, OutputFiles* files);
 
 }  // namespace kstream::runtime

@@ -8,18 +8,6 @@
 
 namespace kstream::runtime {
 
-Status CreateOutputTopics(const RunState& state) {
-  if (!state.options.create_output || state.options.dry_run) return Status::Ok();
-  const auto [partitions, replication] = *state.options.create_output;
-  for (const Location& output : OutputLocations(state)) {
-    if (!output.is_topic()) continue;
-    KSTREAM_ASSIGN_OR_RETURN(const auto admin, state.clusters.at(output.cluster)->NewAdmin());
-    KSTREAM_RETURN_IF_ERROR(
-        admin->CreateTopic(output.name, partitions, static_cast<int16_t>(replication)));
-  }
-  return Status::Ok();
-}
-
 Status RunOnKafka(RunState* state, OutputFiles* files) {
   KafkaShared shared{.state = state, .files = files, .plan = {}, .admin_mutex = {}, .admins = {}};
   for (const Location& input : state->source().inputs) {
@@ -29,8 +17,7 @@ Status RunOnKafka(RunState* state, OutputFiles* files) {
     }
   }
   KSTREAM_ASSIGN_OR_RETURN(shared.plan, PartitionPlan::Make(*state, shared.admins));
-  // Only now: a run that cannot read must not have emptied a file.
-  KSTREAM_RETURN_IF_ERROR(files->Open(*state));
+  KSTREAM_RETURN_IF_ERROR(OpenOutputs(*state, files));
 
   std::mutex mutex;
   Status first;

@@ -8,9 +8,6 @@
 
 namespace kstream::runtime {
 
-// Creates the missing topics among the outputs, as --create-output says.
-Status CreateOutputTopics(const RunState& state);
-
 // Runs until the end, a stop or a failure; by then everything done is flushed and committed.
 Status RunOnKafka(RunState* state, OutputFiles* files);
 

@@ -15,6 +15,27 @@ bool TakeFromBudget(RunState* state) {
   return !state->options.limit || state->budget.fetch_sub(1, std::memory_order_relaxed) > 0;
 }
 
+Status CreateOutputTopics(const RunState& state) {
+  if (!state.options.create_output || state.options.dry_run) return Status::Ok();
+  const auto [partitions, replication] = *state.options.create_output;
+  for (const Location& output : SinkLocations(state)) {
+    if (!output.is_topic()) continue;
+    KSTREAM_ASSIGN_OR_RETURN(const auto admin, state.clusters.at(output.cluster)->NewAdmin());
+    KSTREAM_RETURN_IF_ERROR(
+        admin->CreateTopic(output.name, partitions, static_cast<int16_t>(replication)));
+  }
+  return Status::Ok();
+}
+
+Status WrittenTwice(const std::string& a, const std::string& b) {
+  return Status::Usage(
+      a == b
+          ? fmt::format("{} is the place of two outputs: give each its own",
+                        a == "-" ? "stdout" : a)
+          : fmt::format("{} and {} are one file, and the place of two outputs: give each its own",
+                        a == "-" ? "stdout" : a, b == "-" ? "stdout" : b));
+}
+
 }  // namespace
 
 // Encodes records as lines of a file. With --dry-run the lines are made, and dropped.
@@ -38,26 +59,31 @@ class FileSink final : public task::RecordSink {
   }
 
   // Swaps memory with *part, so that steady output allocates nothing.
-  void Take(std::string* part) {
-    outputs_->state_->written.fetch_add(std::exchange(written_, 0), std::memory_order_relaxed);
-    if (outputs_->state_->options.dry_run) lines_.clear();
-    part->clear();
-    part->swap(lines_);
+  void Take(EncodedLines* part) {
+    part->lines.clear();
+    part->lines.swap(lines_);
+    part->records = std::exchange(written_, 0);
   }
 
   Status Flush() {
-    outputs_->state_->written.fetch_add(std::exchange(written_, 0), std::memory_order_relaxed);
-    if (lines_.empty()) return Status::Ok();
-    const Status status = outputs_->state_->options.dry_run ? Status::Ok() : file_->Write(lines_);
+    const Status status = Put(lines_, std::exchange(written_, 0));
     lines_.clear();
     return status;
   }
 
-  Status WriteLines(std::string_view lines) { return file_->Write(lines); }
+  // Counts what has really been written.
+  Status Put(std::string_view lines, int64_t records) {
+    if (file_ && !lines.empty()) {
+      KSTREAM_RETURN_IF_ERROR(file_->Write(lines));
+      if (file_->closed()) return Status::Ok();
+    }
+    outputs_->state_->written.fetch_add(records, std::memory_order_relaxed);
+    return Status::Ok();
+  }
 
  private:
   ThreadOutputs* const outputs_;
-  transport::FileOutput* const file_;
+  transport::FileOutput* const file_;  // null with --dry-run
   const std::unique_ptr<SinkEncoder> encoder_;
   const bool counts_;
   std::string lines_;
@@ -119,31 +145,40 @@ class TopicSink final : public task::RecordSink {
   std::map<std::string, transport::Producer::Topic*, std::less<>> topics_;
 };
 
-std::vector<Location> OutputLocations(const RunState& state) {
+std::vector<Location> SinkLocations(const RunState& state) {
   std::vector<Location> locations;
-  const auto add = [&](const Location& location) {
-    if (std::find(locations.begin(), locations.end(), location) == locations.end())
-      locations.push_back(location);
-  };
   for (const TopologyNode& node : state.topology.graph().nodes) {
-    if (node.kind == TopologyNode::Kind::kSink && !node.sink.topic_of_record) add(node.sink.output);
+    if (node.kind == TopologyNode::Kind::kSink && !node.sink.topic_of_record) {
+      locations.push_back(node.sink.output);
+    }
   }
-  if (state.options.dead_letter) add(*state.options.dead_letter);
+  if (state.options.dead_letter) locations.push_back(*state.options.dead_letter);
   return locations;
 }
 
 Status OutputFiles::Open(const RunState& state) {
-  for (const Location& output : OutputLocations(state)) {
-    if (output.is_topic()) continue;
-    for (const Location& input : state.source().inputs) {
-      if (!input.is_topic() && transport::SameFile(input.name, output.name)) {
-        return Status::Usage(
-            fmt::format("{} is both input and output: write to another file", output.name));
-      }
-    }
-    if (state.options.dry_run) continue;
-    KSTREAM_ASSIGN_OR_RETURN(files_[output.name], transport::FileOutput::Open(output.name));
+  std::map<transport::FileId, std::string> inputs;
+  for (const Location& input : state.source().inputs) {
+    const auto id = input.is_topic() ? std::nullopt : transport::IdOfInput(input.name);
+    if (id) inputs.emplace(*id, input.name);
   }
+  if (state.options.dry_run) return Status::Ok();
+  std::map<transport::FileId, std::string> outputs;
+  for (const Location& output : SinkLocations(state)) {
+    if (output.is_topic()) continue;
+    auto& file = files_[output.name];
+    if (file) return WrittenTwice(output.name, output.name);
+    KSTREAM_ASSIGN_OR_RETURN(file, transport::FileOutput::Open(output.name));
+    const auto id = file->id();
+    if (!id) continue;
+    if (const auto input = inputs.find(*id); input != inputs.end()) {
+      return Status::Usage(fmt::format("{} is both input and output: write to another file",
+                                       output.name == "-" ? "stdout" : output.name));
+    }
+    const auto [other, fresh] = outputs.emplace(*id, output.name);
+    if (!fresh) return WrittenTwice(other->second, output.name);
+  }
+  for (auto& [name, file] : files_) KSTREAM_RETURN_IF_ERROR(file->Truncate());
   return Status::Ok();
 }
 
@@ -163,6 +198,11 @@ Status OutputFiles::Close() {
     if (Status status = file->Close(); !status.ok() && first.ok()) first = status;
   }
   return first;
+}
+
+Status OpenOutputs(const RunState& state, OutputFiles* files) {
+  KSTREAM_RETURN_IF_ERROR(CreateOutputTopics(state));
+  return files->Open(state);
 }
 
 ThreadOutputs::ThreadOutputs(RunState* state, OutputFiles* files) : state_(state), files_(files) {}
@@ -210,14 +250,14 @@ Status ThreadOutputs::FlushFiles() {
   return Status::Ok();
 }
 
-void ThreadOutputs::TakeFiles(std::vector<std::string>* parts) {
+void ThreadOutputs::TakeFiles(std::vector<EncodedLines>* parts) {
   parts->resize(file_sinks_.size());
   for (size_t i = 0; i < parts->size(); i++) file_sinks_[i]->Take(&(*parts)[i]);
 }
 
-Status ThreadOutputs::WriteFiles(const std::vector<std::string>& parts) {
+Status ThreadOutputs::WriteFiles(const std::vector<EncodedLines>& parts) {
   for (size_t i = 0; i < parts.size(); i++) {
-    if (!parts[i].empty()) KSTREAM_RETURN_IF_ERROR(file_sinks_[i]->WriteLines(parts[i]));
+    KSTREAM_RETURN_IF_ERROR(file_sinks_[i]->Put(parts[i].lines, parts[i].records));
   }
   return Status::Ok();
 }

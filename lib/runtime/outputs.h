@@ -20,7 +20,8 @@ namespace kstream::runtime {
 // The files of a run, opened once. Thread-safe after Open.
 class OutputFiles {
  public:
-  // Opens every file that a sink or the dead letters name. kUsage when one is also an input.
+  // Opens every file that a sink or the dead letters name, and empties them once all are open.
+  // kUsage when one file is two outputs, or an input too, by whatever names.
   Status Open(const RunState& state);
   transport::FileOutput* Find(const std::string& path) const;
   // Whether the reader of some output has gone away.
@@ -31,8 +32,19 @@ class OutputFiles {
   std::map<std::string, std::unique_ptr<transport::FileOutput>> files_;
 };
 
-// Every location that the run writes to, dead letters included, each once.
-std::vector<Location> OutputLocations(const RunState& state);
+// The location of every sink, dead letters included.
+std::vector<Location> SinkLocations(const RunState& state);
+
+// What a thread has encoded for one file, and not written yet.
+struct EncodedLines {
+  std::string lines;
+  int64_t records = 0;
+};
+
+// Creates the missing topics among the outputs, as --create-output says, and opens the files. To be
+// called once the inputs are known to be there: a run that cannot read must not have touched an
+// output.
+Status OpenOutputs(const RunState& state, OutputFiles* files);
 
 class FileSink;
 class TopicSink;
@@ -52,8 +64,8 @@ class ThreadOutputs {
   // What has been encoded for files since the last call goes out: at once, or into *parts, one a
   // file sink, for WriteFiles in its turn.
   Status FlushFiles();
-  void TakeFiles(std::vector<std::string>* parts);
-  Status WriteFiles(const std::vector<std::string>& parts);
+  void TakeFiles(std::vector<EncodedLines>* parts);
+  Status WriteFiles(const std::vector<EncodedLines>& parts);
 
   // Records sent from now on carry this tag (see Producer).
   void set_tag(uint32_t tag) { tag_ = tag; }

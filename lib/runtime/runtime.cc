@@ -77,7 +77,6 @@ class StageRuntime final : public Runtime {
 
  private:
   Status RunStage() {
-    KSTREAM_RETURN_IF_ERROR(runtime::CreateOutputTopics(*state_));
     runtime::OutputFiles files;
     Status status = state_->source().inputs[0].is_topic()
                         ? runtime::RunOnKafka(state_.get(), &files)
@@ -114,7 +113,7 @@ Result<bool> Reads(const Location& input, const Location& output) {
 
 Status CheckLocations(const RunState& state) {
   const auto& inputs = state.source().inputs;
-  const auto outputs = runtime::OutputLocations(state);
+  const auto outputs = runtime::SinkLocations(state);
   const bool topics = inputs[0].is_topic();
   for (const Location& input : inputs) {
     if (input.is_topic() != topics)
@@ -145,7 +144,7 @@ Status CheckLocations(const RunState& state) {
 }
 
 Status MakeClusters(RunState* state) {
-  std::vector<Location> all = runtime::OutputLocations(*state);
+  std::vector<Location> all = runtime::SinkLocations(*state);
   const auto& inputs = state->source().inputs;
   all.insert(all.end(), inputs.begin(), inputs.end());
   bool home = false;

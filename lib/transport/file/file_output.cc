@@ -14,7 +14,7 @@ namespace kstream::transport {
 Result<std::unique_ptr<FileOutput>> FileOutput::Open(const std::string& path) {
   const bool standard = path == "-";
   const int fd =
-      standard ? STDOUT_FILENO : open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+      standard ? STDOUT_FILENO : open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
   if (fd < 0) return Status::Data(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
   return std::unique_ptr<FileOutput>(new FileOutput(standard ? "stdout" : path, fd));
 }
@@ -27,6 +27,12 @@ FileOutput::~FileOutput() {
 
 Status FileOutput::Failed() const {
   return Status::Data(fmt::format("cannot write {}: {}", path_, std::strerror(errno)));
+}
+
+Status FileOutput::Truncate() {
+  // What is no regular file has nothing to empty, and stdout is the shell's business.
+  if (fd_ == STDOUT_FILENO || !IdOf(fd_) || ftruncate(fd_, 0) == 0) return Status::Ok();
+  return Failed();
 }
 
 Status FileOutput::Write(std::string_view bytes) {
@@ -58,11 +64,17 @@ Status FileOutput::Close() {
   return Status::Ok();
 }
 
-bool SameFile(const std::string& a, const std::string& b) {
-  struct stat first = {}, second = {};
-  if (a == "-" || b == "-" || stat(a.c_str(), &first) != 0 || stat(b.c_str(), &second) != 0)
-    return false;
-  return S_ISREG(first.st_mode) && first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+std::optional<FileId> IdOf(int fd) {
+  struct stat info = {};
+  if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
+  return FileId{info.st_dev, info.st_ino};
+}
+
+std::optional<FileId> IdOfInput(const std::string& path) {
+  if (path == "-") return IdOf(STDIN_FILENO);
+  struct stat info = {};
+  if (stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
+  return FileId{info.st_dev, info.st_ino};
 }
 
 }  // namespace kstream::transport

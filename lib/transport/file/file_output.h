@@ -8,8 +8,11 @@
 #define KSTREAM_TRANSPORT_FILE_FILE_OUTPUT_H_
 
 #include <atomic>
+#include <compare>
+#include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -17,12 +20,28 @@
 
 namespace kstream::transport {
 
+// A regular file, whatever its name: symbolic and hard links, redirections and relative paths come
+// to one.
+struct FileId {
+  uint64_t device, number;
+  auto operator<=>(const FileId&) const = default;
+};
+// Nothing for what is no regular file: a pipe or a device is not spoilt by a second use.
+std::optional<FileId> IdOf(int fd);
+// Of an input that is named so; "-" is stdin.
+std::optional<FileId> IdOfInput(const std::string& path);
+
 // Thread-safe: each Write is in one piece.
 class FileOutput {
  public:
-  // Truncates or creates `path`; "-" is stdout. kData naming the path when that fails.
+  // Creates `path` if it is missing and leaves what it holds; "-" is stdout. kData naming the path
+  // when that fails.
   static Result<std::unique_ptr<FileOutput>> Open(const std::string& path);
   ~FileOutput();
+
+  std::optional<FileId> id() const { return IdOf(fd_); }
+  // Empties the file, once it is certain that nothing else needs it.
+  Status Truncate();
 
   // kData on any failure but EPIPE. The process must ignore SIGPIPE.
   Status Write(std::string_view bytes);
@@ -39,9 +58,6 @@ class FileOutput {
   std::mutex mutex_;
   std::atomic<bool> closed_{false};
 };
-
-// Whether two paths name one existing file. "-" is no file.
-bool SameFile(const std::string& a, const std::string& b);
 
 }  // namespace kstream::transport
 

@@ -147,6 +147,13 @@ TEST(Map, ForwardsNothingOfARecordThatFailsHalfway) {
   EXPECT_THAT(run.out.Values(), IsEmpty());
 }
 
+TEST(Map, RefusesARecordThatBecomesTooMany) {
+  OperatorRun run(Map(To("range(.)")));
+  EXPECT_TRUE(run.Process("3").ok());
+  EXPECT_EQ(run.Process("100000000").message(), "one record becomes more than 256 MB of records");
+  EXPECT_EQ(run.out.records.size(), 3u);
+}
+
 TEST(Map, TellsJsonNullFromANullPayload) {
   OperatorRun run(Map(To(".")));
   EXPECT_TRUE(run.Process("null").ok());
@@ -190,7 +197,7 @@ TEST(Map, AppendsHeadersBehindThoseThatWereThere) {
 TEST(Map, ChoosesATopicPerRecord) {
   MapSpec spec = To(".v");
   spec.route.to = Compiled("\"out-\\(.country)\"");
-      OperatorRun run(Map(spec));
+  OperatorRun run(Map(spec));
   EXPECT_TRUE(run.Process(R"({"country":"de","v":1})").ok());
   EXPECT_EQ(run.out.records[0].topic, "out-de");
   spec.route.to = Compiled(".country");

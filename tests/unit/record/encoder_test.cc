@@ -114,7 +114,7 @@ TEST(Encoder, EnvelopeIsOneLine) {
 }
 
 TEST(Encoder, RawIsTheBytes) {
-  EXPECT_EQ(Line(OutputFormat::kRaw, "\xFF\n x"), "\xFF\n x\n");
+  EXPECT_EQ(Line(OutputFormat::kRaw, "\xFF\r x"), "\xFF\r x\n");
   EXPECT_EQ(Line(OutputFormat::kRaw, ""), "\n");
   EXPECT_EQ(Line(OutputFormat::kRaw, std::nullopt), "\n");
 }

@@ -1,6 +1,7 @@
 // The public Runtime on real files.
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <sstream>
@@ -167,6 +168,27 @@ TEST_F(FileRun, ADeadLetterOfAnEnvelopeWithoutAPlaceSaysWhereItsLineStands) {
   EXPECT_TRUE(Run(". + 1 > 0").ok());
   EXPECT_NE(Read("dead").find("\"kstream.error.offset\",\"1\""), std::string::npos) << Read("dead");
   EXPECT_NE(Read("dead").find("\"value\":\"x\""), std::string::npos) << Read("dead");
+}
+
+TEST_F(FileRun, RefusesOneFileAsTwoOutputsByWhateverName) {
+  Input("in", "1\n");
+  options_.on_error = OnError::kDeadLetter;
+  ASSERT_EQ(symlink((folder_ + "/out").c_str(), (folder_ + "/link").c_str()), 0);
+  for (const char* name : {"/out", "/link", "/./out"}) {
+    options_.dead_letter = Location{Location::Kind::kFile, "", folder_ + name};
+    EXPECT_EQ(Run("true").code(), StatusCode::kUsage) << name;
+  }
+  std::ofstream(folder_ + "/out") << "precious\n";
+  EXPECT_EQ(Run("true").code(), StatusCode::kUsage);
+  EXPECT_EQ(Read("out"), "precious\n");
+}
+
+TEST_F(FileRun, RefusesToWriteOverItsInputByAnotherName) {
+  Input("in", "1\n");
+  ASSERT_EQ(link((folder_ + "/in").c_str(), (folder_ + "/hard").c_str()), 0);
+  sink_.output.name = folder_ + "/hard";
+  EXPECT_EQ(Run("true").code(), StatusCode::kUsage);
+  EXPECT_EQ(Read("in"), "1\n");
 }
 
 TEST_F(FileRun, WritesNothingInADryRun) {

@@ -98,6 +98,8 @@ TEST_F(FileTest, WritesInOrderAndReplacesWhatWasThere) {
   const std::string path = Put("out", "old and longer");
   auto output = FileOutput::Open(path);
   ASSERT_TRUE(output.ok());
+  EXPECT_EQ(Get(path), "old and longer");
+  EXPECT_TRUE((*output)->Truncate().ok());
   EXPECT_TRUE((*output)->Write("a\n").ok());
   EXPECT_TRUE((*output)->Write("b\n").ok());
   EXPECT_TRUE((*output)->Close().ok());
@@ -123,12 +125,17 @@ TEST_F(FileTest, AReaderThatHasGoneIsNoError) {
   close(ends[1]);
 }
 
-TEST_F(FileTest, KnowsTheSameFileByAnyName) {
+TEST_F(FileTest, KnowsARegularFileByAnyName) {
   const std::string path = Put("in", "");
-  ASSERT_EQ(symlink(path.c_str(), Path("link").c_str()), 0);
-  EXPECT_TRUE(SameFile(path, Path("link")));
-  EXPECT_FALSE(SameFile(path, Path("none")));
-  EXPECT_FALSE(SameFile("-", "-"));
+  ASSERT_EQ(symlink(path.c_str(), Path("soft").c_str()), 0);
+  ASSERT_EQ(link(path.c_str(), Path("hard").c_str()), 0);
+  ASSERT_TRUE(IdOfInput(path));
+  EXPECT_EQ(IdOfInput(path), IdOfInput(Path("soft")));
+  EXPECT_EQ(IdOfInput(path), IdOfInput(Path("hard")));
+  EXPECT_EQ(IdOfInput(path), (*FileOutput::Open(Path("hard")))->id());
+  EXPECT_NE(IdOfInput(path), IdOfInput(Put("other", "")));
+  EXPECT_EQ(IdOfInput("/dev/null"), std::nullopt);
+  EXPECT_EQ(IdOfInput(Path("none")), std::nullopt);
 }
 
 }  // namespace
