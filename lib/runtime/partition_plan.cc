@@ -74,4 +74,11 @@ int32_t PartitionPlan::Tasks() const {
   return tasks;
 }
 
+bool PartitionPlan::Holds(const InputPartition& input) const {
+  return std::any_of(topics.begin(), topics.end(), [&](const InputTopic& topic) {
+    return topic.cluster == input.cluster && topic.topic == input.partition.topic &&
+           input.partition.partition < topic.partitions;
+  });
+}
+
 }  // namespace kstream::runtime

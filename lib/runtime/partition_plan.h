@@ -48,6 +48,8 @@ struct PartitionPlan {
   // The partitions of task `number`: partition `number` of every topic that has one.
   std::vector<InputPartition> PartitionsOfTask(int32_t number) const;
   int32_t Tasks() const;
+  // False for a partition that came after the start.
+  bool Holds(const InputPartition& input) const;
 };
 
 }  // namespace kstream::runtime

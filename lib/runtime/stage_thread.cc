@@ -286,9 +286,11 @@ Result<std::vector<TaskPartition>> StageThread::StartPositions(
     }
     std::map<TopicPartition, int64_t> from;
     {
+      // What came after the start comes alone, and all of it is new: --from is about what was
+      // there.
+      const FromSpec spec = shared_->plan.Holds(partitions.front()) ? state->from : FromSpec();
       const std::lock_guard lock(shared_->admin_mutex);
-      KSTREAM_ASSIGN_OR_RETURN(
-          from, state->from.Resolve(shared_->admins.at(reader->cluster).get(), here));
+      KSTREAM_ASSIGN_OR_RETURN(from, spec.Resolve(shared_->admins.at(reader->cluster).get(), here));
     }
     for (const PartitionOffset& offset : committed) {
       TaskPartition p;
@@ -349,7 +351,10 @@ std::vector<PartitionOffset> StageThread::Positions(bool all) {
   for (auto& [name, task] : tasks_) {
     for (TaskPartition& p : task->partitions()) {
       if (!all && p.position == p.given_out) continue;
-      if (p.given_out == transport::kNoOffset && p.position == 0) continue;  // nothing to say yet
+      // Nothing to say yet; but an end at 0 would be elsewhere for the next owner.
+      if (p.given_out == transport::kNoOffset && p.position == 0 &&
+          shared_->state->from.kind == FromSpec::Kind::kBeginning)
+        continue;
       p.given_out = p.position;
       positions.push_back({p.input.partition, p.position, ""});
     }
