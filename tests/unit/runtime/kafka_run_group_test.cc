@@ -198,6 +198,33 @@ TEST_F(KafkaRunGroup, EveryTopicOfAPatternIsRead) {
   EXPECT_EQ(Committed("in-b"), 1);
 }
 
+TEST_F(KafkaRunGroup, ATopicThatComesLaterIsReadFromItsBeginning) {
+  Topics({"in-a"});
+  Produce("in-a", {"before the start"});
+  source_.inputs = {TopicNamed("^in-")};
+  options_.from = "end";
+  ASSERT_TRUE(RunSteps({[&] {
+                          Topics({"in-b"});
+                          Produce("in-b", {"1"});
+                          Produce("in-a", {"2"});
+                        },
+                        [&] { EXPECT_EQ(Committed("in-b"), 1); }})
+                  .ok());
+  EXPECT_THAT(Values("out"), testing::UnorderedElementsAre("1", "2"));
+}
+
+TEST_F(KafkaRunGroup, TheEndWhereARunBeganIsKeptThroughARebalance) {
+  Topics({"in"});
+  options_.from = "end";
+  ASSERT_TRUE(RunSteps({[&] {
+                          cluster_.Evict("app", {"in", 0});
+                          Produce("in", {"1"});
+                        },
+                        [&] { EXPECT_EQ(Committed("in"), 1); }})
+                  .ok());
+  EXPECT_THAT(Values("out"), ElementsAre("1"));
+}
+
 // One task that merges two topics by time.
 class KafkaRunMerge : public KafkaRunGroup {
  protected:
@@ -221,6 +248,21 @@ TEST_F(KafkaRunMerge, GoesByTimeAndThenByTheOrderOfInputs) {
   EXPECT_THAT(Values("out"), ElementsAre("1", "2", "5", "6"));
   EXPECT_EQ(Committed("a"), 2);
   EXPECT_EQ(Committed("b"), 2);
+}
+
+TEST_F(KafkaRunMerge, TopicsOfOneNameInTwoClustersAreTwo) {
+  transport::memory::MemoryCluster& east =
+      others_.try_emplace("east", transport::memory::MemoryCluster("east")).first->second;
+  east.CreateTopic("a", 1);
+  source_.inputs = {TopicNamed("a"), {Location::Kind::kTopic, "east", "a"}};
+  options_.app = "";
+  At(1, "a", "1");
+  At(4, "a", "4");
+  east.Produce("a", 0, {.value = "2", .timestamp = 2});
+  east.Produce("a", 0, {.value = "3", .timestamp = 3});
+  east.Produce("a", 0, {.value = "5", .timestamp = 5});
+  ASSERT_TRUE(Run().ok());
+  EXPECT_THAT(Values("out"), ElementsAre("1", "2", "3", "4", "5"));
 }
 
 TEST_F(KafkaRunMerge, EndsLieBehindMarkers) {

@@ -111,6 +111,28 @@ TEST_F(KafkaRun, ALimitCommitsWhatItLetThrough) {
   EXPECT_THAT(Values("out"), ElementsAre("1", "2", "3", "4"));
 }
 
+TEST_F(KafkaRun, ADryRunWritesAndCommitsNothing) {
+  Produce("in", {"1", "2"});
+  options_.dry_run = true;
+  ASSERT_TRUE(Run(". > 1").ok());
+  EXPECT_EQ(counts_.written, 1);
+  EXPECT_THAT(Values("out"), IsEmpty());
+  EXPECT_EQ(Committed("in"), kNoOffset);
+}
+
+TEST_F(KafkaRun, MakesTheOutputTopicOnlyWhenAsked) {
+  Produce("in", {"1"});
+  sink_.output = TopicNamed("made");
+  const Status status = Run();
+  EXPECT_EQ(status.code(), StatusCode::kCluster);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("topic made does not exist"));
+  EXPECT_EQ(Committed("in"), kNoOffset);
+  options_.create_output = {3, 1};
+  ASSERT_TRUE(Run().ok());
+  EXPECT_THAT(Values("made"), ElementsAre("1"));
+  EXPECT_EQ((*cluster_.NewAdmin())->Topics("made")->at("made"), 3);
+}
+
 TEST_F(KafkaRun, ABadRecordIsWhereTheNextRunBegins) {
   Produce("in", {"1", "{", "3"});
   const Status status = Run();

@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 
 #include <functional>
+#include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +28,12 @@ class MemoryRun : public testing::Test {
     source_.inputs = {TopicNamed("in")};
     sink_.output = TopicNamed("out");
     options_.commit_interval = std::chrono::milliseconds(0);  // every turn of the loop commits
+    // A run that ends by itself and does not is a failure, not a hang.
+    cluster_.OnIdle([this, turns = 0]() mutable {
+      if (++turns < 10'000) return;
+      ADD_FAILURE() << "the stage does not end";
+      state_->stop = true;
+    });
   }
 
   // Topics of one partition.
@@ -59,9 +67,13 @@ class MemoryRun : public testing::Test {
     state.from = *FromSpec::Parse(options_.from, 0);
     if (options_.limit) state.budget = *options_.limit;
     state.clusters[""] = std::make_unique<transport::memory::MemoryCluster>(cluster_);
+    for (auto& [name, cluster] : others_) {
+      state.clusters[name] = std::make_unique<transport::memory::MemoryCluster>(cluster);
+    }
     state_ = &state;
     OutputFiles files;
-    const Status status = RunOnKafka(&state, &files);
+    Status status = CreateOutputTopics(state);
+    if (status.ok()) status = RunOnKafka(&state, &files);
     counts_ = {.read = state.read,
                .written = state.written,
                .skipped = state.bad.skipped,
@@ -82,12 +94,13 @@ class MemoryRun : public testing::Test {
       }
     });
     const Status status = Run();
-    cluster_.OnIdle(nullptr);
+    cluster_.OnIdle([this] { state_->stop = true; });
     EXPECT_EQ(next, steps.size()) << "steps had their turn";
     return status;
   }
 
-  transport::memory::MemoryCluster cluster_;
+  transport::memory::MemoryCluster cluster_;                        // home
+  std::map<std::string, transport::memory::MemoryCluster> others_;  // by name
   SourceSpec source_;
   SinkSpec sink_;
   RuntimeOptions options_;
