@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -23,12 +24,30 @@ std::string_view Trim(std::string_view text) {
   return text;
 }
 
+// Parts of the names of properties that hold credentials, or may: librdkafka's, and those that a
+// client.properties shared with Java programs brings along.
+constexpr std::string_view kSecretParts[] = {
+    "password",   "passphrase",     "secret",
+    "credential", "private.key",    "jaas",
+    "ssl.key",    "ssl_key",        "sasl.oauthbearer.config",
+    "auth.token", "auth.user.info", "sasl.oauthbearer.extensions",
+    "kinit.cmd",
+};
+
 bool IsSecret(std::string name) {
   std::transform(name.begin(), name.end(), name.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  auto contains = [&](std::string_view part) { return name.find(part) != std::string::npos; };
-  return contains("password") || contains("secret") || name.starts_with("sasl.jaas") ||
-         name.starts_with("ssl.key");
+  auto matches = [&](std::string_view part) { return name.find(part) != std::string::npos; };
+  return std::any_of(std::begin(kSecretParts), std::end(kSecretParts), matches);
+}
+
+// A URL may name a user and a password, whatever its property is called.
+bool HoldsSecret(const Property& property) {
+  const std::string& value = property.value;
+  const size_t scheme = value.find("://");
+  const bool names_user =
+      scheme != std::string::npos && value.find('@', scheme) != std::string::npos;
+  return names_user || IsSecret(property.name);
 }
 
 using Effective = std::map<std::string, const Property*>;
@@ -54,7 +73,7 @@ Properties WithoutBrokers(const Effective& effective, const std::string& brokers
 }
 
 std::string DumpLine(std::string_view prefix, const Property& property) {
-  std::string value = IsSecret(property.name) ? "********" : property.value;
+  std::string value = HoldsSecret(property) ? "********" : property.value;
   return fmt::format("{:<48}  # {}\n", fmt::format("{}{} = {}", prefix, property.name, value),
                      property.origin);
 }

@@ -92,16 +92,25 @@ TEST(PropertiesTest, AClusterIsAListOrAFile) {
 }
 
 TEST(PropertiesTest, DumpMasksSecretsAndTellsOrigins) {
-  std::string text =
-      Dump("home", {{Side::kBoth, "sasl.password", "hunter2", "f:1"},
-                    {Side::kBoth, "SSL.Keystore.Password", "hunter2", "f:2"},
-                    {Side::kBoth, "sasl.oauthbearer.client.secret", "hunter2", "f:3"},
-                    {Side::kBoth, "sasl.jaas.config", "hunter2", "f:4"},
-                    {Side::kBoth, "ssl.key.pem", "hunter2", "f:5"},
-                    {Side::kBoth, "sasl.username", "me", "f:6"},
-                    {Side::kIn, "client.id", "reader", "-X"}});
+  std::string text = Dump(
+      "home", {{Side::kBoth, "sasl.password", "hunter2", "f:1"},
+               {Side::kBoth, "SSL.Keystore.Password", "hunter2", "f:2"},
+               {Side::kBoth, "sasl.oauthbearer.client.secret", "hunter2", "f:3"},
+               {Side::kBoth, "sasl.jaas.config", "hunter2", "f:4"},
+               {Side::kBoth, "ssl.key.pem", "hunter2", "f:5"},
+               {Side::kBoth, "sasl.oauthbearer.config", "principal=hunter2", "f:7"},
+               {Side::kBoth, "sasl.oauthbearer.extensions", "token=hunter2", "f:8"},
+               {Side::kBoth, "sasl.kerberos.kinit.cmd", "echo hunter2 | kinit", "f:9"},
+               {Side::kIn, "ssl_key", "hunter2", "f:10"},
+               {Side::kOut, "basic.auth.user.info", "me:hunter2", "f:11"},
+               {Side::kBoth, "sasl.oauthbearer.assertion.private.key.pem", "hunter2", "f:12"},
+               {Side::kBoth, "sasl.oauthbearer.token.endpoint.url", "https://me:hunter2@a/", ""},
+               {Side::kBoth, "sasl.oauthbearer.client.id", "app", "f:14"},
+               {Side::kBoth, "sasl.username", "me", "f:6"},
+               {Side::kIn, "client.id", "reader", "-X"}});
   EXPECT_THAT(text, Not(HasSubstr("hunter2")));
   EXPECT_THAT(text, HasSubstr("sasl.username = me"));
+  EXPECT_THAT(text, HasSubstr("sasl.oauthbearer.client.id = app"));
   EXPECT_THAT(text, HasSubstr("# f:6\n"));
   EXPECT_THAT(text, HasSubstr("in.client.id = reader"));
 }
