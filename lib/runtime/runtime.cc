@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "runtime/encoding.h"
@@ -103,12 +104,22 @@ Status CheckNumbers(const RuntimeOptions& options) {
   return Status::Ok();
 }
 
-// Whether the input reads the topic that is written.
-Result<bool> Reads(const Location& input, const Location& output) {
-  if (!input.is_topic() || !output.is_topic() || input.cluster != output.cluster) return false;
-  if (!input.is_pattern()) return input.name == output.name;
-  KSTREAM_ASSIGN_OR_RETURN(const auto pattern, transport::TopicPattern::Parse(input.name));
-  return pattern.Matches(output.name);
+// Refuses an input that reads a topic that is written, and a pattern that is none.
+Status CheckInput(const Location& input, const std::vector<Location>& outputs) {
+  std::optional<transport::TopicPattern> pattern;
+  if (input.is_pattern()) {
+    KSTREAM_ASSIGN_OR_RETURN(pattern, transport::TopicPattern::Parse(input.name));
+  }
+  for (const Location& output : outputs) {
+    if (!input.is_topic() || !output.is_topic() || input.cluster != output.cluster) continue;
+    const bool reads = pattern ? pattern->Matches(output.name) : input.name == output.name;
+    if (reads) {
+      return Status::Usage(
+          fmt::format("output {} is matched by input {}: it would read what it writes", output.name,
+                      input.name));
+    }
+  }
+  return Status::Ok();
 }
 
 Status CheckLocations(const RunState& state) {
@@ -124,14 +135,7 @@ Status CheckLocations(const RunState& state) {
           "--app with input {}: a group lives on the cluster of --brokers; name that cluster there",
           input.ToString()));
     }
-    for (const Location& output : outputs) {
-      KSTREAM_ASSIGN_OR_RETURN(const bool reads, Reads(input, output));
-      if (reads) {
-        return Status::Usage(
-            fmt::format("output {} is matched by input {}: it would read what it writes",
-                        output.name, input.name));
-      }
-    }
+    KSTREAM_RETURN_IF_ERROR(CheckInput(input, outputs));
   }
   if (std::count(inputs.begin(), inputs.end(),
                  Location{.kind = Location::Kind::kFile, .cluster = {}, .name = "-"}) > 1) {

@@ -13,6 +13,8 @@ await() {
 
 # Starts kstream-filter on an input that stays open, with one record through; sets $pid.
 start_idle() {
+  # What an earlier run left must not look like this one's: a signal would come before its handler.
+  rm -f pipe out err
   mkfifo pipe
   exec 7<>pipe
   kstream-filter "$@" true <pipe >out 2>err 7>&- &
@@ -56,7 +58,6 @@ start_idle() {
   wait "$pid"
   assert_equal "$(cat out)" '{"a":1}'
   assert_equal "$(cat err)" '% kstream-filter: 1 read, 1 written, 0 skipped'
-  rm pipe
   # A background job of a shell without job control ignores SIGINT unless it asks for it.
   start_idle
   kill -INT "$pid"
@@ -94,6 +95,59 @@ second_signal() {  # SIGNAL CODE
 @test "a second SIGTERM ends at once with 143" { second_signal TERM 143; }
 
 @test "a second SIGINT ends at once with 130" { second_signal INT 130; }
+
+# Starts kstream-map on a record whose expression never ends, after one that passes; sets $pid.
+start_endless() {
+  mkfifo pipe
+  exec 7<>pipe
+  kstream-map "$@" 'if . == 0 then . else last(range(1e12)) end' <pipe >out 2>err 7>&- &
+  pid=$!
+  echo 0 >&7
+  await out
+  echo 1 >&7
+  compute
+}
+
+# Waits until $pid has used another 0.2 s of processor time.
+compute() {
+  local used from=''
+  for ((i = 0; i < 400; i++)); do
+    used=$(sed 's/.*) //' "/proc/$pid/stat" | cut -d ' ' -f 12)
+    : "${from:=$used}"
+    ((used < from + $(getconf CLK_TCK) / 5)) || return 0
+    sleep 0.05
+  done
+  fail 'it does not compute'
+}
+
+@test "an expression that never ends: a signal waits, a second one ends at once" {
+  start_endless
+  kill -TERM "$pid"
+  compute  # it goes on
+  kill -TERM "$pid"
+  code=0
+  wait "$pid" || code=$?
+  assert_equal "$code" 143
+  assert_equal "$(cat out)" 0
+}
+
+@test "an expression that never ends: --timeout ends it" {
+  start_endless --timeout 1s
+  code=0
+  wait "$pid" || code=$?
+  assert_equal "$code" 124
+  assert_equal "$(cat out)" 0
+  assert_equal "$(cat err)" "kstream-map: error: the time given by --timeout is over, and 2s later \
+one record's expression had not ended, or an output had not taken what was made: nothing of it is committed"
+}
+
+@test "an output that nobody reads: --timeout ends it" {
+  mkfifo full
+  exec 8<>full
+  run --separate-stderr bash -c 'yes 1 | kstream-filter --timeout 100ms true >full; exit ${PIPESTATUS[1]}' 8>&-
+  assert_equal "$status" 124
+  assert_one_error 'an output had not taken what was made'
+}
 
 @test "-h and -V go to stderr, exit 0; help fits 80 columns" {
   for tool in kstream-filter kstream-map; do

@@ -56,13 +56,12 @@ Result<Places> FindPlaces(const StageOptions& options);
 // flags contradict each other.
 Result<StagePlan> StartPlan(const StageOptions& options, const Places& places);
 
+// What --output says; stdout when it was not given.
+std::string OutputOf(const StageOptions& options);
+
 // Adds a sink that is called `name` and writes to `output`.
 void AddSink(const StageOptions& options, std::string name, Location output, std::string parent,
              StagePlan* plan);
-
-// Refuses (kUsage) outputs, dead letters included, that are also inputs, or that each other would
-// overwrite.
-Status CheckOutputs(const StagePlan& plan);
 
 Result<Topology> BuildTopology(const StagePlan& plan);
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -11,6 +13,24 @@
 #include "common/watcher.h"
 
 namespace kstream::tools {
+namespace {
+
+bool UsesTopics(const PlanNode& node) {
+  if (const auto* source = std::get_if<SourceSpec>(&node.spec)) {
+    return source->inputs.front().is_topic();
+  }
+  const auto* sink = std::get_if<SinkSpec>(&node.spec);
+  return sink != nullptr && (sink->topic_of_record || sink->output.is_topic());
+}
+
+// How long the end of a run may take once --timeout is over: brokers get time for the last
+// acknowledgements and commits.
+std::chrono::seconds GraceOf(const StagePlan& plan) {
+  const bool topics = std::any_of(plan.nodes.begin(), plan.nodes.end(), UsesTopics);
+  return std::chrono::seconds(topics ? 10 : 2);
+}
+
+}  // namespace
 
 void StageTool::Setup(CommandLine* line) {
   line->groups.push_back(OwnFlags());
@@ -30,7 +50,6 @@ Result<StagePlan> StageTool::Plan(const Places& places) {
   }
   KSTREAM_ASSIGN_OR_RETURN(StagePlan plan, StartPlan(options_, places));
   KSTREAM_RETURN_IF_ERROR(AddNodes(places, &plan));
-  KSTREAM_RETURN_IF_ERROR(CheckOutputs(plan));
   return plan;
 }
 
@@ -59,9 +78,11 @@ Status StageTool::RunPlan(const StagePlan& plan, Reporter* reporter) {
   StopOnSignal stop(*runtime);
   Status status;
   {
-    Watcher watcher(*runtime, reporter);
+    Watcher watcher(*runtime, reporter, plan.runtime.timeout, GraceOf(plan));
     status = runtime->Run();
   }
+  // What is wrong with the places themselves is found before a record is read.
+  if (status.code() == StatusCode::kUsage) return status;
   reporter->Totals(runtime->counts(), plan.runtime.dead_letter.has_value());
   return status;
 }
