@@ -64,6 +64,18 @@ c 0'
   cmp out want
 }
 
+@test "raw: a value that holds a line end is a bad record, not two lines" {
+  printf '%s\n' '{"key":"a","payload":"one"}' '{"key":"b","payload":"two\nlines"}' >in
+  try 5 kstream-filter --in envelope --out raw -i in true
+  assert_output one
+  assert_stderr_has 'the value holds a line end'
+  try 0 kstream-filter --in envelope --out raw -i in --dead-letter dead true
+  assert_output one
+  assert_equal "$(jq -r .payload dead)" $'two\nlines'
+  try 0 kstream-filter --in envelope -i in -f '%s\n' true
+  assert_output $'one\ntwo\nlines'
+}
+
 @test "raw: a serde makes expressions of any bytes" {
   try 0 piped 'abc\nxyz\n' kstream-filter --in raw --out raw -s value=string 'startswith("x")'
   assert_output xyz

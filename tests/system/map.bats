@@ -101,6 +101,16 @@ load helper
   assert_equal "$(tail -n 1 two)" '{"i":199999,"n":2}'
 }
 
+@test "numbers keep their spelling in filters and compiled maps; libjq prints them its own way" {
+  printf '{"a":1.50,"b":"x"}\n' >in
+  try 0 kstream-filter -i in '.b | test("x")'
+  assert_output '{"a":1.50,"b":"x"}'
+  try 0 kstream-map -i in '{a}'
+  assert_output '{"a":1.50}'
+  try 0 kstream-map -i in 'select(.b | test("x")) | {a}'
+  assert_output '{"a":1.5}'
+}
+
 @test "map: numbers that libjq would change are a bad record, not another number" {
   try 5 piped '{"a":9007199254740993}\n' kstream-map 'reduce .a as $x (0; . + $x)'
   assert_output ''

@@ -7,8 +7,11 @@ load helper
   assert_line --partial 'filter: .amount > 100'
   assert_line --partial 'runs compiled'
   assert_line --partial 'key: .u | test("x")'
-  assert_line --regexp 'runs in libjq: .*test'
+  assert_line '      runs in libjq (numbers print as jq prints them): test at 1:6'
   assert_stderr_is ''
+  # A condition prints nothing: what is kept stays as it is.
+  try 0 kstream-filter --explain '.u | test("x")' </dev/null
+  assert_line '      runs in libjq: test at 1:6'
 }
 
 @test "explain: json" {

@@ -88,23 +88,27 @@ refused() {  # CODE MESSAGE COMMAND...
 
 @test "usage: an output that would be read again" {
   echo 1 >in
-  refused 2 '--output orders: an output that matches the input pattern ^or' \
+  refused 2 'output orders is matched by input ^or: it would read what it writes' \
     kstream-filter -b 127.0.0.1:1 -i '^or' -o orders .a
-  refused 2 '--else orders-x: an output that matches the input pattern ^or' \
+  refused 2 'output orders-x is matched by input ^or' \
     kstream-filter -b 127.0.0.1:1 -i '^or' -o x --else orders-x .a
-  refused 2 '--dead-letter orders-x: an output that matches' \
+  refused 2 'output orders-x is matched by input ^or' \
     kstream-filter -b 127.0.0.1:1 -i '^or' -o x --dead-letter orders-x .a
-  refused 2 '--output orders: an output that is also an input' \
+  refused 2 'output orders is matched by input orders' \
     kstream-filter -b 127.0.0.1:1 -i orders -o orders .a
-  refused 2 '--output ./in: an output that is also an input' kstream-filter -i in -o ./in .a
+  # A topic of another cluster is another topic.
+  try 0 kstream-filter -b 127.0.0.1:1 --cluster eu=127.0.0.2:1 -i '^or' -o eu:orders --explain .a
+  refused 2 './in is both input and output' kstream-filter -i in -o ./in .a
   ln in link
-  refused 2 'an output that is also an input' kstream-filter -i in -o link .a
+  refused 2 'link is both input and output' kstream-filter -i in -o link .a
   assert_equal "$(cat in)" 1
-  refused 2 '--output and --else would overwrite each other' kstream-filter -i in -o x --else x .a
+  refused 2 'x is the place of two outputs' kstream-filter -i in -o x --else x .a
+  refused 2 'x and ./x are one file' kstream-filter -i in -o x --dead-letter ./x .a
+  refused 2 'stdout is the place of two outputs' kstream-filter -i in --else - .a
 }
 
 @test "usage: an invalid pattern" {
-  refused 2 'kstream-filter: error: --input ^or(: ' kstream-filter -b 127.0.0.1:1 -i '^or(' .a
+  refused 2 'kstream-filter: error: ^or( is no valid topic pattern: ' kstream-filter -b 127.0.0.1:1 -i '^or(' .a
 }
 
 @test "usage: the error policy" {
@@ -122,6 +126,22 @@ refused() {  # CODE MESSAGE COMMAND...
   refused 2 '--to names topics' kstream-map --to .t .a
   refused 2 '--to contradicts --output' kstream-map -b 127.0.0.1:1 --to .t -o x .a
   refused 2 '--input x is given twice' kstream-filter -b 127.0.0.1:1 -i x -i x .a
+  refused 2 '--output is given twice' kstream-filter -o x -o y .a
+  refused 2 '--from needs brokers and a topic to read' kstream-filter --from end .a
+}
+
+@test "usage: formats of the output that contradict each other" {
+  refused 2 'kstream-filter: error: --out: contradicts -J: ' kstream-filter -J --out csv .a
+  refused 2 'kstream-filter: error: -J: contradicts --format: ' kstream-filter -f '%s' -J .a
+  refused 2 'kstream-filter: error: --format: contradicts --out json: ' kstream-filter --out json -f '%s' .a
+  try 0 piped '1\n' kstream-filter -J --out envelope true
+}
+
+# The same line runs on a file and on a topic.
+@test "usage: flags that make sense on topics only are taken on files" {
+  try 0 piped '1\n' kstream-filter -e --commit-interval 5s --create-output 3 --partitioner crc32 \
+    --instance-id one -G g --from beginning --partition 5 true
+  assert_output 1
 }
 
 @test "expressions: where and what is wrong, exit 3" {
@@ -136,6 +156,15 @@ refused() {  # CODE MESSAGE COMMAND...
   refused 3 'kstream-filter: error: EXPR: ' kstream-filter '$out == 1'
 }
 
+@test "expressions: an empty one is refused, whichever it is" {
+  for blank in '' ' ' $'\t\n'; do
+    refused 3 'kstream-filter: error: EXPR: the expression is empty' kstream-filter "$blank"
+    refused 3 'kstream-map: error: EXPR: the expression is empty' kstream-map "$blank"
+    refused 3 'kstream-filter: error: --key: the expression is empty' kstream-filter -k "$blank" .a
+    refused 3 'kstream-map: error: --header: the expression is empty' kstream-map --header "a=$blank" .a
+  done
+}
+
 @test "expressions: a filter that cannot depend on the record is refused with a hint" {
   for expression in 5 '"amount > 100"' '1 == 1' 'null' '{"==":[1,1]}'; do
     refused 3 'is the same for every record' kstream-filter "$expression"
@@ -144,13 +173,14 @@ refused() {  # CODE MESSAGE COMMAND...
 }
 
 @test "configuration: a file, the environment, -X and flags, the later one wins" {
-  printf '# comment\nbootstrap.servers = file:1\nsasl.password=hunter2\nssl.key.location=/k\nclient.id=f\n' >conf
+  printf '# comment\nbootstrap.servers = file:1\nsasl.password=hunter2\nssl.key.location=/k\nsasl.oauthbearer.config=p=hunter2\nclient.id=f\n' >conf
   export KSTREAM_BROKERS=env:1
   try 0 kstream-filter -F conf -X dump
   assert_line --regexp '^bootstrap.servers = env:1 +# environment KSTREAM_BROKERS$'
-  assert_line --regexp '^client.id = f +# conf:5$'
+  assert_line --regexp '^client.id = f +# conf:6$'
   assert_line --regexp '^sasl.password = \*+ +# conf:3$'
   assert_line --regexp '^ssl.key.location = \*+ +# conf:4$'
+  assert_line --regexp '^sasl.oauthbearer.config = \*+ +# conf:5$'
   refute_output --partial hunter2
   try 0 kstream-filter -F conf -X bootstrap.servers=x:1 -X dump
   assert_line --regexp '^bootstrap.servers = x:1 +# -X$'
@@ -158,7 +188,7 @@ refused() {  # CODE MESSAGE COMMAND...
   assert_line --regexp '^bootstrap.servers = flag:1 +# --brokers$'
   assert_line --regexp '^out.acks = 1 +# -X$'
   assert_line --regexp '^in.client.id = i +# -X$'
-  assert_line --regexp '^out.client.id = f +# conf:5$'
+  assert_line --regexp '^out.client.id = f +# conf:6$'
 }
 
 @test "configuration: where the file is found" {

@@ -47,6 +47,14 @@ std::vector<std::string> TopicsToCreate(const StagePlan& plan) {
   return topics;
 }
 
+// What --explain says of an expression that needs libjq.
+std::string InLibjq(std::string_view name, const Expression& expression) {
+  const bool prints =
+      name == "map" || name == "key" || name == "set-key" || name.starts_with("header ");
+  return fmt::format("runs in libjq{}: {}", prints ? " (numbers print as jq prints them)" : "",
+                     expression.why_libjq());
+}
+
 bool ReadsTopics(const StagePlan& plan) {
   const auto& inputs = std::get<SourceSpec>(plan.nodes.front().spec).inputs;
   return std::any_of(inputs.begin(), inputs.end(), [](const Location& l) { return l.is_topic(); });
@@ -73,8 +81,7 @@ std::string Text(const StagePlan& plan, std::string_view tool) {
     text += '\n';
     for (const auto& [name, expression] : Expressions(node)) {
       text += fmt::format("    {}: {}\n", name, expression->text());
-      text += expression->fast() ? "      runs compiled"
-                                 : fmt::format("      runs in libjq: {}", expression->why_libjq());
+      text += "      " + (expression->fast() ? "runs compiled" : InLibjq(name, *expression));
       text += expression->deterministic() ? "\n" : "; not deterministic: two runs may differ\n";
     }
   }

@@ -110,20 +110,35 @@ Status RefuseExactlyOnce(std::string_view text) {
       "at-least-once and make readers ignore repeats");
 }
 
-Setter SetFormat(SinkSpec* sink) {
-  return [sink](std::string_view text) {
-    sink->format = "format";
-    sink->format_text = text;
-    return Status::Ok();
+// One of the flags that say how records are printed: of two that differ neither wins.
+Status ChooseFormat(StageOptions* options, std::string_view flag, std::string_view format) {
+  const std::string& other = options->format_flag;
+  if (!other.empty() && other != flag && options->sink.format != format) {
+    return Status::Usage(
+        fmt::format("contradicts {}: one of them says how records are printed",
+                    other == "--out" ? fmt::format("--out {}", options->sink.format) : other));
+  }
+  options->format_flag = flag;
+  options->sink.format = format;
+  return Status::Ok();
+}
+
+Setter SetOut(StageOptions* options) {
+  return [options](std::string_view format) { return ChooseFormat(options, "--out", format); };
+}
+
+Setter SetEnvelope(StageOptions* options) {
+  return [options](std::string_view text) {
+    bool on = false;
+    KSTREAM_RETURN_IF_ERROR(Set(&on)(text));
+    return ChooseFormat(options, "-J", "envelope");
   };
 }
 
-Setter SetEnvelope(SinkSpec* sink) {
-  return [sink](std::string_view text) {
-    bool on = false;
-    KSTREAM_RETURN_IF_ERROR(Set(&on)(text));
-    sink->format = "envelope";
-    return Status::Ok();
+Setter SetFormat(StageOptions* options) {
+  return [options](std::string_view text) {
+    options->sink.format_text = text;
+    return ChooseFormat(options, "--format", "format");
   };
 }
 
@@ -150,61 +165,59 @@ Setter SetExplain(std::string* explain) {
 }
 
 FlagGroup InputAndOutput(StageOptions* o) {
-  return {"Input and output",
-          {{.names = "-i,--input",
-            .metavar = "SRC",
-            .help = "read SRC: with brokers a topic or a ^pattern of topics, else a file; - is "
-                    "stdin (the default); file:PATH and topic:NAME always say which. Several "
-                    "(repeat the flag) are merged by timestamp",
-            .takes_file = true,
-            .set = Append(&o->inputs)},
-           {.names = "-o,--output",
-            .metavar = "DST",
-            .help = "write to DST, read as --input reads SRC; - is stdout (the default)",
-            .takes_file = true,
-            .set = Set(&o->output)},
-           {.names = "--in",
-            .metavar = "FORMAT",
-            .help = "format of files read (default json)",
-            .choices = kInFormats,
-            .set = Set(&o->source.format)},
-           {.names = "--out",
-            .metavar = "FORMAT",
-            .help = "format of files written (default json)",
-            .choices = kInFormats,
-            .set = Set(&o->sink.format)},
-           {.names = "-J",
-            .metavar = "",
-            .help = "the same as --out envelope",
-            .set = SetEnvelope(&o->sink)},
-           {.names = "-f,--format",
-            .metavar = "FMT",
-            .help = "print each record as FMT says: %s value, %k key, %t topic, %p partition, %o "
-                    "offset, %T timestamp, %d timestamp as RFC 3339, %h headers, %{EXPR} an "
-                    "expression, \\n and \\t",
-            .set = SetFormat(&o->sink)},
-           {.names = "-k,--key",
-            .metavar = "EXPR",
-            .help = "the key of each record as it is read; null means no key",
-            .set = SetExpression(&o->source.key)},
-           {.names = "--timestamp",
-            .metavar = "EXPR|record|wallclock",
-            .help = "the time of each record as it is read (default record: its own)",
-            .set = SetTimestamp(&o->source)},
-           {.names = "--timestamp-unit",
-            .metavar = "UNIT",
-            .help = "unit of a --timestamp that is a number (default ms); a string is RFC 3339",
-            .choices = {"ms", "s", "us", "ns"},
-            .set = Set(&o->source.timestamp_unit)},
-           {.names = "-s",
-            .metavar = "key=SERDE|value=SERDE",
-            .help = "how bytes become JSON for expressions, and back: json (default of values), "
-                    "string (default of keys), b64, hex, or kcat's pack letters",
-            .set = SetSerde(&o->runtime.serdes)},
-           {.names = "--partitions",
-            .metavar = "N",
-            .help = "spread files over N partitions by key, as a topic would be (default 1)",
-            .set = SetInteger(&o->runtime.partitions, 1, kMaxPartitions)}}};
+  return {
+      "Input and output",
+      {{.names = "-i,--input",
+        .metavar = "SRC",
+        .help = "read SRC: with brokers a topic or a ^pattern of topics, else a file; - is "
+                "stdin (the default); file:PATH and topic:NAME always say which. Several "
+                "(repeat the flag) are merged by timestamp",
+        .takes_file = true,
+        .set = Append(&o->inputs)},
+       {.names = "-o,--output",
+        .metavar = "DST",
+        .help = "write to DST, read as --input reads SRC; - is stdout (the default)",
+        .takes_file = true,
+        .set = Append(&o->outputs)},
+       {.names = "--in",
+        .metavar = "FORMAT",
+        .help = "format of files read (default json)",
+        .choices = kInFormats,
+        .set = Set(&o->source.format)},
+       {.names = "--out",
+        .metavar = "FORMAT",
+        .help = "format of files written (default json)",
+        .choices = kInFormats,
+        .set = SetOut(o)},
+       {.names = "-J", .metavar = "", .help = "the same as --out envelope", .set = SetEnvelope(o)},
+       {.names = "-f,--format",
+        .metavar = "FMT",
+        .help = "print each record as FMT says: %s value, %k key, %t topic, %p partition, %o "
+                "offset, %T timestamp, %d timestamp as RFC 3339, %h headers, %{EXPR} an "
+                "expression, \\n and \\t",
+        .set = SetFormat(o)},
+       {.names = "-k,--key",
+        .metavar = "EXPR",
+        .help = "the key of each record as it is read; null means no key",
+        .set = SetExpression(&o->source.key)},
+       {.names = "--timestamp",
+        .metavar = "EXPR|record|wallclock",
+        .help = "the time of each record as it is read (default record: its own)",
+        .set = SetTimestamp(&o->source)},
+       {.names = "--timestamp-unit",
+        .metavar = "UNIT",
+        .help = "unit of a --timestamp that is a number (default ms); a string is RFC 3339",
+        .choices = {"ms", "s", "us", "ns"},
+        .set = Set(&o->source.timestamp_unit)},
+       {.names = "-s",
+        .metavar = "key=SERDE|value=SERDE",
+        .help = "how bytes become JSON for expressions, and back: json (default of values), "
+                "string (default of keys), b64, hex, or kcat's pack letters",
+        .set = SetSerde(&o->runtime.serdes)},
+       {.names = "--partitions",
+        .metavar = "N",
+        .help = "spread files over N partitions by key, as a topic would be (default 1)",
+        .set = SetInteger(&o->runtime.partitions, 1, kMaxPartitions)}}};
 }
 
 FlagGroup Kafka(StageOptions* o) {
@@ -320,6 +333,9 @@ FlagGroup Running(StageOptions* o) {
 
 Setter SetExpression(std::optional<Expression>* target, std::vector<std::string> names) {
   return [target, names](std::string_view text) {
+    if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
+      return Status::Expression("the expression is empty: . stands for the value as it is");
+    }
     KSTREAM_ASSIGN_OR_RETURN(Expression expression,
                              Expression::Compile(text, Language::kAuto, names));
     *target = std::move(expression);

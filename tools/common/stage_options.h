@@ -19,14 +19,15 @@
 namespace kstream::tools {
 
 struct StageOptions {
-  std::vector<std::string> names;   // that --partition may use, as Expression::Compile takes them
-  std::vector<std::string> inputs;  // --input; empty: stdin
-  std::string output;               // --output; empty: not given
-  std::string dead_letter;          // --dead-letter; empty: not given
-  std::string on_error;             // --on-error; empty: not given
+  std::vector<std::string> names;    // that --partition may use, as Expression::Compile takes them
+  std::vector<std::string> inputs;   // --input; empty: stdin
+  std::vector<std::string> outputs;  // --output, as often as it was given
+  std::string dead_letter;           // --dead-letter; empty: not given
+  std::string on_error;              // --on-error; empty: not given
   bool max_errors_given = false;
   SourceSpec source;                    // all but its inputs
   SinkSpec sink;                        // all but its output
+  std::string format_flag;              // which of --out, -J and --format chose the sink's format
   std::optional<Expression> partition;  // --partition
   RuntimeOptions runtime;               // all but clusters, places and the error policy
 
@@ -40,7 +41,7 @@ struct StageOptions {
   std::string explain;  // text json dot; empty: not asked for
 };
 
-// Compiles the value of a flag; `names` as Expression::Compile takes them.
+// Compiles the value of a flag, which must not be blank; `names` as Expression::Compile takes them.
 Setter SetExpression(std::optional<Expression>* target, std::vector<std::string> names = {});
 
 // Input and output, Kafka, and running: all that stage tools share. The targets must outlive the

@@ -125,6 +125,9 @@ Result<StagePlan> StartPlan(const StageOptions& options, const Places& places) {
     const PlanCluster& cluster = places.clusters[i];
     plan.runtime.clusters[cluster.name] = ToCluster(cluster.properties);
   }
+  if (options.outputs.size() > 1) {
+    return Status::Usage("--output is given twice: tee(1) writes one stream to two places");
+  }
   KSTREAM_RETURN_IF_ERROR(ErrorPolicy(options, places, &plan.runtime));
 
   SourceSpec source = options.source;
@@ -140,8 +143,16 @@ Result<StagePlan> StartPlan(const StageOptions& options, const Places& places) {
   bool topics = std::any_of(source.inputs.begin(), source.inputs.end(),
                             [](const Location& input) { return input.is_topic(); });
   KSTREAM_RETURN_IF_ERROR(Membership(plan.runtime, topics, places.brokers));
+  if (!topics && plan.runtime.from != "beginning") {
+    return Status::Usage(
+        "--from needs brokers and a topic to read: files are read from their beginning");
+  }
   plan.nodes.push_back({"in", {}, std::move(source)});
   return plan;
+}
+
+std::string OutputOf(const StageOptions& options) {
+  return options.outputs.empty() ? "-" : options.outputs.front();
 }
 
 void AddSink(const StageOptions& options, std::string name, Location output, std::string parent,

@@ -24,8 +24,7 @@ std::string_view FilterTool::ExpressionHelp() const {
 
 Status FilterTool::AddNodes(const Places& places, StagePlan* plan) {
   KSTREAM_RETURN_IF_ERROR(CheckCondition("EXPR", *expression_));
-  const std::string output = options_.output.empty() ? "-" : options_.output;
-  KSTREAM_ASSIGN_OR_RETURN(Location kept, places.Parse("--output", output));
+  KSTREAM_ASSIGN_OR_RETURN(Location kept, places.Parse("--output", OutputOf(options_)));
   FilterSpec filter{.keep = *expression_,
                     .negate = negate_,
                     .kept = "out",

@@ -48,7 +48,7 @@ std::string_view MapTool::ExpressionHelp() const {
 
 Status MapTool::AddNodes(const Places& places, StagePlan* plan) {
   if (tombstone_) KSTREAM_RETURN_IF_ERROR(CheckCondition("--tombstone", *tombstone_));
-  if (to_ && !options_.output.empty()) {
+  if (to_ && !options_.outputs.empty()) {
     return Status::Usage("--to contradicts --output: one of them says where records go");
   }
   if (to_ && !places.brokers) {
@@ -64,8 +64,7 @@ Status MapTool::AddNodes(const Places& places, StagePlan* plan) {
                                  .serdes = options_.runtime.serdes}});
   Location output{Location::Kind::kTopic, "", ""};
   if (!to_) {
-    const std::string text = options_.output.empty() ? "-" : options_.output;
-    KSTREAM_ASSIGN_OR_RETURN(output, places.Parse("--output", text));
+    KSTREAM_ASSIGN_OR_RETURN(output, places.Parse("--output", OutputOf(options_)));
   }
   AddSink(options_, "out", std::move(output), "map", plan);
   std::get<SinkSpec>(plan->nodes.back().spec).topic_of_record = to_.has_value();
