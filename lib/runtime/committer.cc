@@ -68,14 +68,11 @@ Status Committer::Finish() {
   KSTREAM_RETURN_IF_ERROR(outputs_->FlushFiles());
   KSTREAM_RETURN_IF_ERROR(outputs_->FlushTopics(kFlushLimit));
   KSTREAM_RETURN_IF_ERROR(fenced_);
-  std::vector<transport::PartitionOffset> positions = std::move(sealed_positions_);
   sealed_positions_.clear();
   sealed_ = false;
-  // Later entries of one partition win, and these are later than the sealed ones.
-  for (transport::PartitionOffset& position : positions_(failed_commits_ > 0)) {
-    std::erase_if(positions, [&](auto& other) { return other.partition == position.partition; });
-    positions.push_back(std::move(position));
-  }
+  // All of them: one whose last commit is still under way must be decided before somebody else
+  // reads on.
+  std::vector<transport::PartitionOffset> positions = positions_(true);
   if (!consumer_ || positions.empty()) return Status::Ok();
   return consumer_->CommitSync(std::move(positions));
 }

@@ -38,12 +38,22 @@ Status Outcome(rd_kafka_resp_err_t error) {
 }  // namespace
 
 void Commits::Start(std::vector<PartitionOffset> offsets, std::function<void(Status)> done) {
+  Supersede(offsets);
   Commit& commit = commits_.emplace_back();
   commit.commits = this;
   commit.offsets = std::move(offsets);
   commit.done = std::move(done);
   commit.end = Clock::now() + handle_->deadline();
   Send(&commit);
+}
+
+void Commits::Supersede(const std::vector<PartitionOffset>& newer) {
+  for (Commit& commit : commits_) {
+    std::erase_if(commit.offsets, [&](const PartitionOffset& older) {
+      return std::any_of(newer.begin(), newer.end(),
+                         [&](auto& offset) { return offset.partition == older.partition; });
+    });
+  }
 }
 
 void Commits::Send(Commit* commit) {
@@ -75,7 +85,9 @@ void Commits::Serve() {
   for (auto it = commits_.begin(); it != commits_.end();) {
     auto commit = it++;
     if (commit->under_way) continue;
-    if (!WorthAnotherTry(commit->error) || commit->lost || now >= commit->end) {
+    const bool superseded = commit->offsets.empty();
+    if (superseded) commit->error = RD_KAFKA_RESP_ERR_NO_ERROR;
+    if (superseded || !WorthAnotherTry(commit->error) || commit->lost || now >= commit->end) {
       decided.splice(decided.end(), commits_, commit);
     } else if (now >= commit->again) {
       Send(&*commit);
@@ -90,6 +102,7 @@ void Commits::Serve() {
 }
 
 Status Commits::Wait(const std::vector<PartitionOffset>& offsets) {
+  Supersede(offsets);
   const Clock::time_point end = Clock::now() + handle_->deadline();
   const PartitionList list = ToCommit(offsets);
   for (;;) {

@@ -48,6 +48,8 @@ class Commits {
   static void OnCommit(rd_kafka_t* client, rd_kafka_resp_err_t error,
                        rd_kafka_topic_partition_list_t* offsets, void* commit);
   void Send(Commit* commit);
+  // Takes partitions for which a newer commit comes out of those that wait for another try.
+  void Supersede(const std::vector<PartitionOffset>& newer);
 
   Handle* const handle_;
   rd_kafka_queue_t* const queue_;
