@@ -116,6 +116,7 @@ class Evaluation {
   Value Merge(Value a, Value b);
   Value Repeat(Value string, double times);
   Value CannotBe(Value a, Value b, std::string_view done);
+  bool SliceIndex(Value index, Value* from, Value* to);
   bool Bounds(Value from, Value to, int64_t length, int64_t* begin, int64_t* end);
 
   // functions.cc

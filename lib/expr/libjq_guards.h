@@ -40,10 +40,11 @@ inline constexpr LibjqGuard kLibjqGuards[] = {
      "def sub($re; s): sub($re; s; \"\");"
      "def gsub($re; s; $flags): sub($re; s; $flags + \"g\");"
      "def gsub($re; s): sub($re; s; \"g\");"},
-    // Looking for the empty string never ends.
+    // Looking for the empty string in a string never ends.
     {"ind",
      "def _kstream_indices($i): indices($i);"
-     "def indices($i): if $i == \"\" then null else _kstream_indices($i) end;"
+     "def indices($i): if type == \"string\" and $i == \"\" then null else _kstream_indices($i) "
+     "end;"
      "def index($i): indices($i) | .[0];"
      "def rindex($i): indices($i) | .[-1:][0];"},
 };

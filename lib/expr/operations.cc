@@ -8,6 +8,8 @@
 namespace kstream::expr {
 namespace {
 
+constexpr const char* kBoundsNotNumbers = "Start and end indices of an array slice must be numbers";
+
 // Byte where code point `i` of UTF-8 text starts; the end when there are fewer.
 size_t ByteOf(std::string_view text, int64_t i) {
   size_t at = 0;
@@ -61,23 +63,35 @@ Value Evaluation::Field(Value v, Value name) {
 Value Evaluation::Index(Value v, Value index) {
   const Type type = v.type();
   if (index.is_string() && (type == Type::kObject || type == Type::kNull)) return Field(v, index);
-  if (index.is_number() && type == Type::kNull) return Value::Null();
+  if (type == Type::kNull && (index.is_number() || index.is_object())) return v;
   if (index.is_number() && type == Type::kArray) {
     const Number number = Decode(index);
     return number.is_int ? ItemOf(v, number.i) : Value::Null();
   }
   if (index.is_array() && type == Type::kArray) return Indices(v, index);
   if (index.is_object() && (type == Type::kArray || type == Type::kString)) {
-    return Slice(v, FieldOf(index, "start"), FieldOf(index, "end"));
+    Value from;
+    Value to;
+    return SliceIndex(index, &from, &to) ? Slice(v, from, to) : Value::Error();
   }
   if (index.is_string()) return Field(v, index);
   return Fail("Cannot index " + std::string(TypeName(v)) + " with " + std::string(TypeName(index)));
 }
 
+// The bounds in {start: 1, end: null}; both must be there.
+bool Evaluation::SliceIndex(Value index, Value* from, Value* to) {
+  bool has_start = false;
+  bool has_end = false;
+  *from = FieldOf(index, "start", &has_start);
+  *to = FieldOf(index, "end", &has_end);
+  if (!has_start || !has_end) Fail(kBoundsNotNumbers);
+  return has_start && has_end;
+}
+
 bool Evaluation::Bounds(Value from, Value to, int64_t length, int64_t* begin, int64_t* end) {
   const auto usable = [](Value v) { return v.kind() == Value::Kind::kNull || v.is_number(); };
   if (!usable(from) || !usable(to)) {
-    Fail("Start and end indices of an array slice must be numbers");
+    Fail(kBoundsNotNumbers);
     return false;
   }
   const auto size = static_cast<double>(length);

@@ -170,7 +170,10 @@ Evaluation::Change Evaluation::Put(Value container, Value key, const Change& cha
   }
   if (key.is_number() && (nothing || container.is_array())) return PutItem(container, key, change);
   if (key.is_object() && (nothing || container.is_array())) {
-    return PutSlice(container, FieldOf(key, "start"), FieldOf(key, "end"), change);
+    Value from;
+    Value to;
+    if (!SliceIndex(key, &from, &to)) return {Change::What::kFailed, Value::Error()};
+    return PutSlice(container, from, to, change);
   }
   return Failed("Cannot update field at " + std::string(TypeName(key)) + " index of " +
                 std::string(TypeName(container)));

@@ -48,6 +48,51 @@ TEST(Evaluator, SurprisesAreThoseOfJq) {
   }
 }
 
+// What both engines say to a program on a value.
+std::string Both(const std::string& text, std::string_view json) {
+  CompileOptions with_libjq;
+  with_libjq.force_libjq = true;
+  const std::string fast = Jq(text, json);
+  EXPECT_EQ(Compiled(text)->engine(), Engine::kFast) << text;
+  EXPECT_EQ(Show(RunText(text, json, with_libjq)), fast) << text << " on " << json;
+  return fast;
+}
+
+TEST(Evaluator, PositionsInWhatIsNoText) {
+  EXPECT_EQ(Both("[index(\"a\"), indices(\"a\")]", R"({"a":[5,6]})"), "[5,[5,6]]");
+  EXPECT_EQ(Both("[index(\"\"), indices(\"\")]", R"({"":[5,6]})"), "[5,[5,6]]");
+  EXPECT_EQ(Both("[index(\"a\"), indices(\"a\")]", "{}"), "[null,null]");
+  EXPECT_EQ(Both("[indices(1, \"a\", {})]", "null"), "[null,null,null]");
+  EXPECT_EQ(Both("indices([1,2])", "null"), "error: Cannot index null with array");
+  EXPECT_EQ(Both("index(null)", "null"), "error: Cannot index null with null");
+  EXPECT_EQ(Both("[indices(1, {}, [1,2])]", R"([1,2,{},1])"), "[[0,3],[2],[0]]");
+  EXPECT_EQ(Jq("[rindex(\"a\"), rindex(\"\")]", R"({"a":[5,6],"":[7,8]})"), "[6,8]");
+  EXPECT_EQ(Jq("rindex([1,2])", "null"), "error: Cannot index null with array");
+}
+
+TEST(Evaluator, FirstAndLastOfNothing) {
+  EXPECT_EQ(Both("[last(.[]?)]", "[]"), "[null]");
+  EXPECT_EQ(Both("[first(.[]?)]", "[]"), "[]");
+  EXPECT_EQ(Both("[last(empty), first(empty)]", "1"), "[null]");
+  EXPECT_EQ(Both("[last(.[]), first(.[])]", "[1,2]"), "[2,1]");
+  EXPECT_EQ(Both("[last, first]", "[]"), "[null,null]");
+}
+
+TEST(Evaluator, AnObjectAsIndexIsASlice) {
+  const char* no_numbers = "error: Start and end indices of an array slice must be numbers";
+  for (const char* bounds : {"{}", R"({"start":1})", R"({"end":1})", R"({"start":"1","end":2})"}) {
+    const std::string b = std::string(R"(,"b":)") + bounds + "}";
+    EXPECT_EQ(Both(".a[.b]", R"({"a":[5])" + b), no_numbers) << bounds;
+    EXPECT_EQ(Both(".b as $b | .a[$b] = [1]", R"({"a":[5])" + b), no_numbers) << bounds;
+    EXPECT_EQ(Both(".b as $b | del(.a[$b])", R"({"a":[5])" + b), no_numbers) << bounds;
+    EXPECT_EQ(Both(".a[.b]", R"({"a":null)" + b), "null") << bounds;
+    EXPECT_EQ(Both(".b as $b | .a[$b] = [1]", R"({"a":null)" + b), no_numbers) << bounds;
+  }
+  EXPECT_EQ(Both(".a[.b]", R"({"a":[5,6],"b":{"start":1,"end":null}})"), "[6]");
+  EXPECT_EQ(Both(".a[.b]", R"({"a":"abc","b":{"start":null,"end":2}})"), "\"ab\"");
+  EXPECT_EQ(Both(".a[.b]", R"({"a":{},"b":{}})"), "error: Cannot index object with object");
+}
+
 TEST(Evaluator, WhatIsNotChangedKeepsItsSpelling) {
   const char* value = R"({"k":1, "v":2.0,"p":[ 1.10, 1e2 ],"z":-0.0, "s":"a\/\u00e9", "v":3.0})";
   EXPECT_EQ(Jq(".v", value), "3.0");
