@@ -4,7 +4,7 @@
 // would be altered is an error that names the path. Values are built for libjq from the parsed
 // document, and its results printed, by us: its own parser and printer are the slower half of jq.
 // Setting up a state takes some 28 ms, so there is one for each thread that needs it, made late.
-// Tested by tests/unit/expr/libjq_test.cc, agreement_test.cc and jq_oracle_test.cc.
+// Tested by tests/unit/expr/evaluator_test.cc, agreement_test.cc and jq_oracle_test.cc.
 #ifndef KSTREAM_EXPR_LIBJQ_H_
 #define KSTREAM_EXPR_LIBJQ_H_
 
