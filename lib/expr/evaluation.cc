@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "expr/jsonlogic.h"
+#include "expr/text.h"
 
 namespace kstream::expr {
 
@@ -221,7 +222,7 @@ Value Evaluation::Joined(const std::vector<Value>& parts) {
   scratch_.clear();
   for (const Value part : parts) {
     if (!part.is_string()) {
-      AppendJson(part, &scratch_);
+      AppendJqText(part, &scratch_, &arena_);
     } else if (part.escaped()) {
       json::Unescape(part.raw(), &scratch_);
     } else {

@@ -1,4 +1,5 @@
 // Evaluator: reads what a program needs from a record, and runs it on the engine that takes it.
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +11,39 @@
 #include "expr/program_rep.h"
 
 namespace kstream::expr {
+namespace {
+
+bool NodeFits(const json::Document& document, json::Node n, int levels) {
+  // A shorter text has no room for more brackets and their partners.
+  if (document.Raw(n).size() < size_t{2} * (levels + 1)) return true;
+  const json::Type type = document.type(n);
+  if (type != json::Type::kArray && type != json::Type::kObject) return true;
+  if (levels == 0) return false;
+  for (json::Node i = document.First(n); i != json::kNoNode;) {
+    const json::Node value = type == json::Type::kObject ? document.ValueOf(i) : i;
+    if (!NodeFits(document, value, levels - 1)) return false;
+    i = document.Next(value);
+  }
+  return true;
+}
+
+// Whether arrays and objects nest at most `levels` deep in `v`. Nothing else may be printed: nobody
+// would read it again.
+bool Fits(Value v, int levels) {
+  const auto inner_fits = [levels](Value inner) { return Fits(inner, levels - 1); };
+  switch (v.kind()) {
+    case Value::Kind::kNode:
+      return levels == json::kMaxDepth || NodeFits(v.document(), v.node(), levels);
+    case Value::Kind::kArray:
+      return levels > 0 && std::ranges::all_of(v.array(), inner_fits);
+    case Value::Kind::kObject:
+      return levels > 0 && std::ranges::all_of(v.object(), inner_fits, &Object::Member::value);
+    default:
+      return true;
+  }
+}
+
+}  // namespace
 
 struct Evaluator::Rep {
   Rep(std::shared_ptr<const Program> p, const Serdes& serdes)
@@ -99,6 +133,10 @@ Status Evaluator::ForEach(const Input& input,
     if (evaluation.arena()->full()) return !evaluation.Fail("the result is too large").is_error();
     rep_->out.clear();
     AppendJson(v, &rep_->out);
+    // As above: most texts are too short to be too deep.
+    if (rep_->out.size() > size_t{2} * json::kMaxDepth && !Fits(v, json::kMaxDepth)) {
+      return !evaluation.Fail("the result is nested too deep").is_error();
+    }
     stopped = each(rep_->out);
     return stopped.ok();
   });

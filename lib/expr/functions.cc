@@ -4,6 +4,7 @@
 
 #include "expr/evaluation.h"
 #include "expr/number.h"
+#include "expr/text.h"
 
 namespace kstream::expr {
 namespace {
@@ -180,7 +181,7 @@ Value Evaluation::OfInput(Builtin builtin, Value in) {
       return ToEntries(in);
     case Builtin::kToJson: {
       scratch_.clear();
-      AppendJson(in, &scratch_);
+      AppendJqText(in, &scratch_, &arena_);
       return Value::String(arena_.Copy(scratch_));
     }
     case Builtin::kToNumber:
@@ -286,7 +287,10 @@ Value Evaluation::Length(Value in) {
     case Type::kTrue:
       return Fail(Describe(in) + " has no length");
     case Type::kNumber:
-      return CompareNumbers(in, Value::Int(0)) < 0 ? Negate(in) : in;
+      if (const int sign = CompareNumbers(in, Value::Int(0)); sign <= 0) {
+        return sign < 0 ? Negate(in) : Value::Int(0);
+      }
+      return in;
     case Type::kString: {
       const std::string_view text = TextOf(in, &arena_);
       return Value::Int(
@@ -319,7 +323,7 @@ Value Evaluation::Rounded(Builtin builtin, Value in) {
   if (!in.is_number()) return Fail(Describe(in) + " number required");
   const Number number = Decode(in);
   if (builtin == Builtin::kSqrt) return Value::Double(std::sqrt(number.d));
-  if (number.is_int) return Value::Int(number.i);
+  if (number.is_int) return number.i == 0 ? Value::Double(number.d) : Value::Int(number.i);
   if (!number.spelling.empty() && std::abs(number.d) > 0x1p53) {
     return SurvivesDouble(number.spelling)
                ? in

@@ -8,6 +8,7 @@
 
 #include "expr/jsonlogic.h"
 #include "expr/number.h"
+#include "expr/text.h"
 
 namespace kstream::expr {
 namespace {
@@ -80,6 +81,9 @@ bool AppendText(Value v, std::string* out, Arena* arena, int depth) {
       return false;
     case Type::kArray:
       break;
+    case Type::kNumber:
+      AppendJavaScriptText(v, out);
+      return true;
     default:
       AppendJson(v, out);
       return true;

@@ -52,7 +52,8 @@ Value Calculated(const Node& node, Arithmetic op, Value a, Value b, Evaluation* 
     return LogicFail(node, fmt::format("of {} and {} is too large", Shown(a), Shown(b)),
                      evaluation);
   }
-  return result;
+  const bool negative_zero = result.kind() == Value::Kind::kDouble && result.as_double() == 0;
+  return negative_zero ? Value::Int(0) : result;  // no text of JavaScript shows that sign
 }
 
 // Calls `each(element, result of the rule on it)` until it returns false. False when that failed.

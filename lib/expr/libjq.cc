@@ -7,6 +7,7 @@
 
 #include "expr/libjq_guards.h"
 #include "expr/number.h"
+#include "expr/text.h"
 
 extern "C" {
 #include <jq.h>
@@ -158,13 +159,16 @@ class Exporter {
   std::vector<std::string> path_;  // innermost step first
 };
 
-// Prints a result. False: it holds an integer beyond 2^53 that the input did not have.
+// Prints a result. False: it is nested too deep, or it holds an integer beyond 2^53 that the input
+// did not have; see problem().
 class Printer {
  public:
   Printer(const std::vector<double>& large, std::string* out) : large_(large), out_(*out) {}
 
-  // Borrows `v`.
-  bool Print(jv v) {
+  const char* problem() const { return problem_; }
+
+  // Borrows `v`, which may have `levels` of arrays and objects.
+  bool Print(jv v, int levels = json::kMaxDepth) {
     switch (jv_get_kind(v)) {
       case JV_KIND_INVALID:
       case JV_KIND_NULL:
@@ -182,22 +186,25 @@ class Printer {
         String(v);
         return true;
       case JV_KIND_ARRAY:
-        return PrintArray(v);
       case JV_KIND_OBJECT:
         break;
     }
-    return PrintObject(v);
+    if (levels == 0) {
+      problem_ = "the result is nested too deep";
+      return false;
+    }
+    return jv_get_kind(v) == JV_KIND_ARRAY ? PrintArray(v, levels) : PrintObject(v, levels);
   }
 
  private:
   bool Number(double d) {
-    if (d == std::trunc(d) && std::abs(d) <= kMaxExact) {
-      AppendInt(static_cast<int64_t>(d), &out_);
+    AppendDouble(d, &out_);
+    if (std::abs(d) <= kMaxExact || !std::isfinite(d) ||
+        std::find(large_.begin(), large_.end(), d) != large_.end()) {
       return true;
     }
-    AppendDouble(d, &out_);
-    return std::abs(d) <= kMaxExact || !std::isfinite(d) ||
-           std::find(large_.begin(), large_.end(), d) != large_.end();
+    problem_ = "the result has an integer beyond 2^53, which jq does not calculate exactly";
+    return false;
   }
 
   void String(jv v) {
@@ -205,32 +212,33 @@ class Printer {
     json::AppendQuoted({jv_string_value(v), static_cast<size_t>(size)}, &out_);
   }
 
-  bool PrintArray(jv v) {
+  bool PrintArray(jv v, int levels) {
     bool ok = true;
     out_ += '[';
     const int n = jv_array_length(jv_copy(v));
-    for (int i = 0; i < n; ++i) {
+    for (int i = 0; ok && i < n; ++i) {
       if (i != 0) out_ += ',';
       jv item = jv_array_get(jv_copy(v), i);
-      ok = Print(item) && ok;
+      ok = Print(item, levels - 1);
       jv_free(item);
     }
     out_ += ']';
     return ok;
   }
 
-  bool PrintObject(jv v) {
+  bool PrintObject(jv v, int levels) {
     bool ok = true;
     bool first = true;
     out_ += '{';
-    for (int i = jv_object_iter(v); jv_object_iter_valid(v, i); i = jv_object_iter_next(v, i)) {
+    for (int i = jv_object_iter(v); ok && jv_object_iter_valid(v, i);
+         i = jv_object_iter_next(v, i)) {
       if (!first) out_ += ',';
       first = false;
       jv name = jv_object_iter_key(v, i);
       jv value = jv_object_iter_value(v, i);
       String(name);
       out_ += ':';
-      ok = Print(value) && ok;
+      ok = Print(value, levels - 1);
       jv_free(name);
       jv_free(value);
     }
@@ -240,6 +248,7 @@ class Printer {
 
   const std::vector<double>& large_;
   std::string& out_;
+  const char* problem_ = nullptr;
 };
 
 // libjq's message in one line, without what its program would say around it.
@@ -363,13 +372,10 @@ Status Libjq::Run(Value input, std::span<const Value> values, Arena* arena,
       return Status::Ok();
     }
     rep_->out.clear();
-    const bool exact = Printer(rep_->large, &rep_->out).Print(result);
+    Printer printer(rep_->large, &rep_->out);
+    const bool printed = printer.Print(result);
     jv_free(result);
-    if (!exact) {
-      return Status::Data(
-          "the result has an integer beyond 2^53, which jq does not calculate "
-          "exactly");
-    }
+    if (!printed) return Status::Data(printer.problem());
     KSTREAM_RETURN_IF_ERROR(each(rep_->out));
   }
 }

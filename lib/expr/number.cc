@@ -106,14 +106,17 @@ bool DecodeShort(std::string_view s, Number* n) {
     }
     if (i != s.size()) return false;
   }
-  if (negative) mantissa = -mantissa;
+  n->d = static_cast<double>(mantissa);
+  if (negative) {
+    mantissa = -mantissa;
+    n->d = -n->d;  // of zero too
+  }
   if (fraction == 0) {
     n->is_int = true;
     n->i = mantissa;
-    n->d = static_cast<double>(mantissa);
     return true;
   }
-  n->d = static_cast<double>(mantissa) / kPower[fraction];  // both exact, so correctly rounded
+  n->d /= kPower[fraction];  // both exact, so correctly rounded
   n->i = static_cast<int64_t>(n->d);
   n->is_int = static_cast<double>(n->i) == n->d;
   return true;
@@ -243,6 +246,7 @@ Number Decode(Value v) {
       return n;
     case Value::Kind::kDouble:
       n.d = v.as_double();
+      n.is_int = n.d == 0;  // -0
       return n;
     default:
       return DecodeLiteral(v.raw());
@@ -281,7 +285,11 @@ Value Calculate(Arithmetic op, Value x, Value y, const char** error) {
     }
     return CalculateInts(op, a.is_int ? a.i : static_cast<int64_t>(a.d), divisor, error);
   }
-  if (a.is_int && b.is_int) return CalculateInts(op, a.i, b.i, error);
+  if (a.is_int && b.is_int) {
+    const Value v = CalculateInts(op, a.i, b.i, error);
+    const bool zero = v.kind() == Value::Kind::kInt && v.as_int() == 0;
+    return zero ? CalculateDoubles(op, a.d, b.d, error) : v;  // for its sign
+  }
   if (!ExactEnough(a) || !ExactEnough(b)) {
     *error = kInexact;
     return Value::Error();
@@ -296,16 +304,6 @@ bool SurvivesDouble(std::string_view spelling) {
   char buffer[32];
   const auto [end, error] = std::to_chars(buffer, buffer + sizeof buffer, d);
   return CompareDecimals(spelling, std::string_view(buffer, end - buffer)) == 0;
-}
-
-void AppendDouble(double d, std::string* out) {
-  if (std::isnan(d)) {
-    out->append("null");
-    return;
-  }
-  if (std::isinf(d)) d = std::copysign(std::numeric_limits<double>::max(), d);
-  char buffer[32];
-  out->append(buffer, std::to_chars(buffer, buffer + sizeof buffer, d).ptr);
 }
 
 void AppendInt(int64_t i, std::string* out) {

@@ -3,7 +3,9 @@
 // A number of a record is a decimal text. Integers of 64 bits are calculated exactly; everything
 // else is a double, as in jq. What would silently lose digits of an integer (an overflow, an id of
 // twenty digits added to something) is an error for that record. Comparisons never round: when two
-// doubles are equal but stand for texts with more digits than a double holds, the texts decide.
+// doubles are equal but stand for texts with more digits than a double holds, or with an exponent
+// that no double has, the texts decide: 1e-400 is above 0. Zero is one number, whatever its sign;
+// the sign is kept for the text alone, as in jq.
 // Tested by tests/unit/expr/number_test.cc.
 #ifndef KSTREAM_EXPR_NUMBER_H_
 #define KSTREAM_EXPR_NUMBER_H_
@@ -38,7 +40,6 @@ Value Calculate(Arithmetic op, Value a, Value b, const char** error);
 // Whether a double holds the number, and prints it, without a change of value: what libjq may see.
 bool SurvivesDouble(std::string_view spelling);
 
-void AppendDouble(double d, std::string* out);
 void AppendInt(int64_t i, std::string* out);
 
 // A number that a program spells, decoded once for all records where its spelling is what an int

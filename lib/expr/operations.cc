@@ -179,7 +179,7 @@ Value Evaluation::AsString(Value v) { return v.is_string() ? v : Joined({v}); }
 Value Evaluation::Negate(Value v) {
   if (!v.is_number()) return Fail(Describe(v) + " cannot be negated");
   const char* error = nullptr;
-  const Value result = Calculate(Arithmetic::kSubtract, Value::Int(0), v, &error);
+  const Value result = Calculate(Arithmetic::kMultiply, Value::Int(-1), v, &error);
   return result.is_error() ? Fail(Describe(v) + " cannot be negated exactly") : result;
 }
 

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "expr/number.h"
+#include "expr/text.h"
 
 namespace kstream::expr {
 namespace {
@@ -147,7 +148,7 @@ Value Value::Double(double d) {
   constexpr double kMax = 9007199254740992.0;
   if (d >= -kMax && d <= kMax) {
     const auto i = static_cast<int64_t>(d);
-    if (static_cast<double>(i) == d) return Int(i);
+    if (static_cast<double>(i) == d && (i != 0 || !std::signbit(d))) return Int(i);
   }
   Value v(Kind::kDouble, 0);
   v.double_ = d;

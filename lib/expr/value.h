@@ -7,7 +7,8 @@
 // built, in an Arena that is reset for each record, so that the usual program allocates nothing.
 //
 // Everything here belongs to one thread. A Value is valid until the Arena is reset or the Document
-// parsed anew, whichever it points into. Tested by tests/unit/expr/value_test.cc.
+// parsed anew, whichever it points into. Tested by tests/unit/expr/number_test.cc,
+// text_test.cc and agreement_test.cc.
 #ifndef KSTREAM_EXPR_VALUE_H_
 #define KSTREAM_EXPR_VALUE_H_
 
@@ -82,7 +83,7 @@ class Value {
     kFalse,
     kTrue,
     kInt,      // a 64-bit integer, exact
-    kDouble,   // what a calculation gave; never an integer that kInt could hold exactly
+    kDouble,   // what a calculation gave; never an integer that kInt holds exactly (-0 is none)
     kLiteral,  // a number as spelled in JSON or in the program
     kString,
     kNode,    // an array or object in a Document

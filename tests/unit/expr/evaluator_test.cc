@@ -249,6 +249,28 @@ TEST(Evaluator, ResultsAreBounded) {
   EXPECT_EQ(Jq("length", "\"a\""), "1");
 }
 
+// What is printed can be read again.
+TEST(Evaluator, NothingIsPrintedDeeperThanItCanBeRead) {
+  const auto nested = [](int levels) {
+    return std::string(levels, '[') + std::string(levels, ']');
+  };
+  const std::string deepest = nested(json::kMaxDepth);
+  const char* too_deep = "error: the result is nested too deep";
+  EXPECT_EQ(Jq(".", deepest), deepest);
+  EXPECT_EQ(Jq("[.[0]]", deepest), deepest);
+  EXPECT_EQ(RunText("[.]", deepest).status.code(), StatusCode::kData);
+  for (const char* text : {"[.]", "{a: .}", "[[1], .[0] | [[.]]]", ".[1] = .", "{a: 1, b: {c: .}}",
+                           "map([[.]])", "[..][0:1]"}) {
+    EXPECT_EQ(Jq(text, deepest), too_deep) << text;
+  }
+  EXPECT_EQ(Jq("[.], 1", nested(json::kMaxDepth - 1)), deepest + " 1");
+  const std::string wide = "[" + nested(500) + "," + std::string(5000, '1') + "]";
+  EXPECT_EQ(Jq("[.]", wide), "[" + wide + "]");
+  EXPECT_EQ(Jq("def f: reduce range(1000) as $i (0; [.]); f", "1").size(), 2001U);
+  EXPECT_EQ(Jq("def f: reduce range(1001) as $i (0; [.]); f", "1"), too_deep);
+  EXPECT_EQ(Jq("def f: reduce range(10000) as $i ({}; {a: .}); f", "1"), too_deep);
+}
+
 TEST(Evaluator, LibjqGetsOnlyWhatItCanKeep) {
   EXPECT_EQ(Jq("def f: .a; f", R"({"a":1,"b":[2,12345678901234567890]})"),
             "error: .b[1]: 12345678901234567890 does not survive jq's doubles, and this expression "

