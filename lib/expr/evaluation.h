@@ -125,22 +125,24 @@ class Evaluation {
   Value OfInput(Builtin builtin, Value in);
   Value WithArgument(Builtin builtin, Value in, Value argument);
   Value AnyOrAll(const Node& node, Value in, bool any);
-  Value Sum(Value in);
   Value Length(Value in);
-  Value Keys(Value in, bool sorted);
   Value Rounded(Builtin builtin, Value in);
-  Value ToNumber(Value in);
-  Value FromJson(Value in);
+  // container_functions.cc
+  Value Sum(Value in);
+  Value Keys(Value in, bool sorted);
   Value ToEntries(Value in);
   Value FromEntries(Value in);
   Value Reverse(Value in);
-  Value Extreme(Value in, bool largest);
   Value Has(Value in, Value key);
   Value Contains(Value a, Value b);
+  // text_functions.cc
+  Value ToNumber(Value in);
+  Value FromJson(Value in);
   Value Split(Value in, Value separator);
   Value Join(Value in, Value separator);
   Value Case(Value in, bool upper);
   // sorting.cc
+  Value Extreme(Value in, bool largest);
   Value Sorted(Builtin builtin, Value in, const Node* by);
   Value Plain(Value v);  // built, without escapes: quick to compare again and again
 

@@ -41,6 +41,8 @@ class JqGrammar {
   Node* Operators(int lowest);
   Node* Operator(std::string_view symbol, size_t at, Node* left, Node* right);
   Node* Assignment(std::string_view symbol, size_t at, Node* path, Node* value);
+
+  // jq_statements.cc
   Node* Binding(Node* source);
   bool Patterns(uint16_t* slot);
   bool Pattern(int level, bool* simple);
