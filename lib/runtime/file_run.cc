@@ -65,7 +65,7 @@ class ChunkedRun {
     while (splitter.Next(&line, &number)) {
       KSTREAM_RETURN_IF_ERROR(
           worker->Process(line, chunk.first_line + static_cast<int64_t>(number), lines));
-      if (state_->limit_reached()) break;
+      if (state_->limit_reached() || state_->time_over) break;
     }
     return worker->outputs()->failure();
   }
