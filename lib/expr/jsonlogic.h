@@ -4,9 +4,8 @@
 // comparison, [] is false and "0" true. Where JavaScript would give what JSON cannot say, or would
 // alter data, the evaluation fails for that record instead: a calculation without a number (NaN), a
 // division by zero, an integer that loses digits, an object where text is due. Two more choices:
-// positions in strings count code points, and a number of more digits than a double holds keeps them
-// in a text too. `log` passes its
-// argument on and writes nothing.
+// positions in strings count code points, and a number of more digits than a double holds keeps
+// them in a text too. `log` passes its argument on and writes nothing.
 //
 // A `var` whose constant path begins with a dollar is a name of the record: {"var": "$key"},
 // {"var": "$headers.trace"}.

@@ -51,8 +51,7 @@ Status RecordEncoder::Append(const Record& record, std::string* out) {
       return Status::Ok();
     case OutputFormat::kRaw:
       if (record.value && record.value->find('\n') != std::string_view::npos) {
-        return Status::Data(
-            "the value holds a line end, so it is no line: use -J, or -f '%s\\n'");
+        return Status::Data("the value holds a line end, so it is no line: use -J, or -f '%s\\n'");
       }
       *out += record.value.value_or("");
       out->push_back('\n');
