@@ -29,7 +29,12 @@ running() {
   tr '\0' '\n' <"/proc/$pid/cmdline" 2>/dev/null | grep -qxF "$home/server.properties"
 }
 
-taken() { (: <"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
+# Whoever does not even answer a connection has the port all the same.
+taken() {
+  local rc=0
+  timeout 1 bash -c ": <'/dev/tcp/127.0.0.1/$1'" 2>/dev/null || rc=$?
+  ((rc == 0 || rc == 124))
+}
 
 free_port() {
   local port=$1
