@@ -10,19 +10,17 @@
 namespace kstream::runtime {
 namespace {
 
-// Takes one record from --limit; false when nothing is left. Only runs with a limit pay for it.
-bool TakeFromBudget(RunState* state) {
-  return !state->options.limit || state->budget.fetch_sub(1, std::memory_order_relaxed) > 0;
+// Creates a topic that is missing, if --create-output says so.
+Status CreateTopic(const RunState& state, const std::string& cluster, const std::string& topic) {
+  if (!state.options.create_output || state.options.dry_run) return Status::Ok();
+  const auto [partitions, replication] = *state.options.create_output;
+  KSTREAM_ASSIGN_OR_RETURN(const auto admin, state.clusters.at(cluster)->NewAdmin());
+  return admin->CreateTopic(topic, partitions, static_cast<int16_t>(replication));
 }
 
 Status CreateOutputTopics(const RunState& state) {
-  if (!state.options.create_output || state.options.dry_run) return Status::Ok();
-  const auto [partitions, replication] = *state.options.create_output;
   for (const Location& output : SinkLocations(state)) {
-    if (!output.is_topic()) continue;
-    KSTREAM_ASSIGN_OR_RETURN(const auto admin, state.clusters.at(output.cluster)->NewAdmin());
-    KSTREAM_RETURN_IF_ERROR(
-        admin->CreateTopic(output.name, partitions, static_cast<int16_t>(replication)));
+    if (output.is_topic()) KSTREAM_RETURN_IF_ERROR(CreateTopic(state, output.cluster, output.name));
   }
   return Status::Ok();
 }
@@ -46,11 +44,10 @@ class FileSink final : public task::RecordSink {
       : outputs_(outputs), file_(file), encoder_(std::move(encoder)), counts_(counts) {}
 
   Status Write(const Record& record) override {
-    RunState* const state = outputs_->state_;
     if (!counts_) return encoder_->Append(record, &lines_);
     const size_t before = lines_.size();
     KSTREAM_RETURN_IF_ERROR(encoder_->Append(record, &lines_));
-    if (!TakeFromBudget(state)) {
+    if (!outputs_->TakeFromBudget()) {
       lines_.resize(before);
       return Status::Ok();
     }
@@ -111,7 +108,7 @@ class TopicSink final : public task::RecordSink {
     if (spec_.topic_of_record) {
       KSTREAM_ASSIGN_OR_RETURN(topic, TopicOf(record));
     }
-    if (counts_ && !TakeFromBudget(state)) return Status::Ok();
+    if (counts_ && !outputs_->TakeFromBudget()) return Status::Ok();
     if (!state->options.dry_run) {
       KSTREAM_RETURN_IF_ERROR(producer_->Send(
           topic, spec_.partition_of_record ? record.partition : -1, record, outputs_->tag_));
@@ -124,7 +121,15 @@ class TopicSink final : public task::RecordSink {
   Result<transport::Producer::Topic*> TopicOf(const Record& record) {
     const auto found = topics_.find(record.topic);
     if (found != topics_.end()) return found->second;
-    Result<transport::Producer::Topic*> topic = producer_->Open(record.topic);
+    const std::string name(record.topic);
+    for (const Location& input : outputs_->state_->source().inputs) {
+      if (input.is_topic() && input.cluster.empty() && input.name == name) {
+        return Status::Refused(fmt::format(
+            "a record goes to {}, which is an input: the stage would read what it writes", name));
+      }
+    }
+    KSTREAM_RETURN_IF_ERROR(CreateTopic(*outputs_->state_, "", name));
+    Result<transport::Producer::Topic*> topic = producer_->Open(name);
     if (!topic.ok()) return MissingTopic(topic.status());
     topics_.emplace(record.topic, *topic);
     return *topic;
@@ -163,12 +168,15 @@ Status OutputFiles::Open(const RunState& state) {
     if (id) inputs.emplace(*id, input.name);
   }
   if (state.options.dry_run) return Status::Ok();
+  // A run that goes on where the last one of its group stopped goes on with the files of that one
+  // too.
+  const bool append = !state.options.app.empty() && state.source().inputs[0].is_topic();
   std::map<transport::FileId, std::string> outputs;
   for (const Location& output : SinkLocations(state)) {
     if (output.is_topic()) continue;
     auto& file = files_[output.name];
     if (file) return WrittenTwice(output.name, output.name);
-    KSTREAM_ASSIGN_OR_RETURN(file, transport::FileOutput::Open(output.name));
+    KSTREAM_ASSIGN_OR_RETURN(file, transport::FileOutput::Open(output.name, append));
     const auto id = file->id();
     if (!id) continue;
     if (const auto input = inputs.find(*id); input != inputs.end()) {
@@ -178,7 +186,9 @@ Status OutputFiles::Open(const RunState& state) {
     const auto [other, fresh] = outputs.emplace(*id, output.name);
     if (!fresh) return WrittenTwice(other->second, output.name);
   }
-  for (auto& [name, file] : files_) KSTREAM_RETURN_IF_ERROR(file->Truncate());
+  for (auto& [name, file] : files_) {
+    if (!append) KSTREAM_RETURN_IF_ERROR(file->Truncate());
+  }
   return Status::Ok();
 }
 
@@ -245,9 +255,18 @@ Result<transport::Producer*> ThreadOutputs::ProducerOf(const std::string& cluste
   return producer.get();
 }
 
+bool ThreadOutputs::TakeFromBudget() {
+  if (!state_->options.limit || state_->budget.fetch_sub(1, std::memory_order_relaxed) > 0)
+    return true;
+  cut_ = true;
+  return false;
+}
+
 Status ThreadOutputs::FlushFiles() {
-  for (FileSink* sink : file_sinks_) KSTREAM_RETURN_IF_ERROR(sink->Flush());
-  return Status::Ok();
+  for (FileSink* sink : file_sinks_) {
+    if (file_failure_.ok()) file_failure_ = sink->Flush();
+  }
+  return file_failure_;
 }
 
 void ThreadOutputs::TakeFiles(std::vector<EncodedLines>* parts) {
@@ -270,7 +289,7 @@ uint64_t ThreadOutputs::Pending(uint32_t tag) const {
 
 Status ThreadOutputs::failure() const {
   for (auto& [cluster, producer] : producers_) KSTREAM_RETURN_IF_ERROR(producer->failure());
-  return Status::Ok();
+  return file_failure_;
 }
 
 void ThreadOutputs::Poll() {

@@ -20,7 +20,8 @@ namespace kstream::runtime {
 // The files of a run, opened once. Thread-safe after Open.
 class OutputFiles {
  public:
-  // Opens every file that a sink or the dead letters name, and empties them once all are open.
+  // Opens every file that a sink or the dead letters name, and empties them once all are open;
+  // a run with an --app on topics adds to them instead.
   // kUsage when one file is two outputs, or an input too, by whatever names.
   Status Open(const RunState& state);
   transport::FileOutput* Find(const std::string& path) const;
@@ -70,8 +71,11 @@ class ThreadOutputs {
   // Records sent from now on carry this tag (see Producer).
   void set_tag(uint32_t tag) { tag_ = tag; }
   uint64_t Pending(uint32_t tag) const;
-  // The first delivery failure of any producer.
+  // The first failure: of a delivery, or of a write to a file. It never heals, so nothing is
+  // committed after it.
   Status failure() const;
+  // Whether --limit has left out an output of the record at hand.
+  bool cut() const { return cut_; }
   // Serves acknowledgements.
   void Poll();
   // Waits for all acknowledgements.
@@ -80,12 +84,16 @@ class ThreadOutputs {
  private:
   friend class FileSink;
   friend class TopicSink;
+  // Takes one record from --limit; false when nothing is left. Only runs with a limit pay for it.
+  bool TakeFromBudget();
   Result<std::unique_ptr<task::RecordSink>> NewSink(const SinkSpec& spec, bool counts);
   Result<transport::Producer*> ProducerOf(const std::string& cluster);
 
   RunState* const state_;
   OutputFiles* const files_;
   uint32_t tag_ = 0;
+  bool cut_ = false;
+  Status file_failure_;
   std::map<std::string, std::unique_ptr<transport::Producer>> producers_;  // by cluster
   std::map<const TopologyNode*, std::unique_ptr<task::RecordSink>> by_node_;
   std::unique_ptr<task::RecordSink> dead_letters_;

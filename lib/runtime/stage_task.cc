@@ -70,6 +70,7 @@ Status StageTask::Drain() {
   for (std::optional<size_t> next = queues_.Next(); next; next = queues_.Next()) {
     Record& record = queues_.Head(*next);
     KSTREAM_RETURN_IF_ERROR(Process(*next, record, nullptr));
+    if (env_.outputs->cut()) break;
     queues_.Pop(*next);
     // Behind the last record there may be markers of transactions: they are passed as well.
     if (queues_.Size(*next) == 0) Advance(*next, partitions_[*next].seen_end);
@@ -98,7 +99,8 @@ Status StageTask::Process(size_t partition, Record record, Arena* arena) {
         env_.bad_records->Handle(record, task::PlaceOf(record), status, &message));
     if (!message.empty()) Log(LogLevel::kWarning, message);
   }
-  Advance(partition, record.offset + 1);
+  // A record of which an output was left out by --limit is not done.
+  if (!env_.outputs->cut()) Advance(partition, record.offset + 1);
   return Status::Ok();
 }
 

@@ -11,10 +11,11 @@
 
 namespace kstream::transport {
 
-Result<std::unique_ptr<FileOutput>> FileOutput::Open(const std::string& path) {
+Result<std::unique_ptr<FileOutput>> FileOutput::Open(const std::string& path, bool append) {
   const bool standard = path == "-";
   const int fd =
-      standard ? STDOUT_FILENO : open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+      standard ? STDOUT_FILENO
+               : open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | (append ? O_APPEND : 0), 0666);
   if (fd < 0) return Status::Data(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
   return std::unique_ptr<FileOutput>(new FileOutput(standard ? "stdout" : path, fd));
 }

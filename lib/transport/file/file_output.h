@@ -34,9 +34,9 @@ std::optional<FileId> IdOfInput(const std::string& path);
 // Thread-safe: each Write is in one piece.
 class FileOutput {
  public:
-  // Creates `path` if it is missing and leaves what it holds; "-" is stdout. kData naming the path
-  // when that fails.
-  static Result<std::unique_ptr<FileOutput>> Open(const std::string& path);
+  // Creates `path` if it is missing and leaves what it holds, to be written over or, with `append`,
+  // added to; "-" is stdout. kData naming the path when that fails.
+  static Result<std::unique_ptr<FileOutput>> Open(const std::string& path, bool append = false);
   ~FileOutput();
 
   std::optional<FileId> id() const { return IdOf(fd_); }
