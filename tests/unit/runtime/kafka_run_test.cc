@@ -1,6 +1,10 @@
 // One thread of a stage on topics: what is read, written and committed, and where it ends.
 #include "runtime/kafka_run.h"
 
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+
 #include "unit/runtime/memory_run.h"
 
 namespace kstream::runtime {
@@ -72,6 +76,40 @@ TEST_F(KafkaRun, TheEndWaitsForAcknowledgements) {
                           cluster_.HoldAcks(false);
                         }})
                   .ok());
+  EXPECT_EQ(Committed("in"), 1);
+}
+
+TEST_F(KafkaRun, NothingIsCommittedAfterAFileThatCannotBeWritten) {
+  Produce("in", {"1", "2"});
+  sink_.output = {Location::Kind::kFile, "", "/dev/full"};
+  const Status status = Run();
+  EXPECT_EQ(status.code(), StatusCode::kData);
+  EXPECT_EQ(status.message(), "cannot write /dev/full: No space left on device");
+  EXPECT_EQ(Committed("in"), kNoOffset);
+  EXPECT_EQ(counts_.written, 0);
+}
+
+TEST_F(KafkaRun, AFileOfAGroupIsAddedToWhereTheLastRunStopped) {
+  const std::string path = testing::TempDir() + "kafka_run_appends";
+  std::remove(path.c_str());
+  sink_.output = {Location::Kind::kFile, "", path};
+  Produce("in", {"1"});
+  ASSERT_TRUE(Run().ok());
+  Produce("in", {"2"});
+  ASSERT_TRUE(Run().ok());
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  EXPECT_EQ(text.str(), "1\n2\n");
+}
+
+TEST_F(KafkaRun, ARecordThatTheLimitCutsIsNotDone) {
+  cluster_.CreateTopic("also", 1);
+  also_ = sink_;
+  also_->output = TopicNamed("also");
+  Produce("in", {"1", "2"});
+  options_.limit = 3;
+  ASSERT_TRUE(Run().ok());
+  EXPECT_EQ(Values("out").size() + Values("also").size(), 3u);
   EXPECT_EQ(Committed("in"), 1);
 }
 

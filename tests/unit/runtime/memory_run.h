@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -63,6 +64,7 @@ class MemoryRun : public testing::Test {
                                .serdes = {}}),
                       {"in"})
         .AddSink("out", sink_, {"filter"});
+    if (also_) builder.AddSink("also", *also_, {"filter"});
     RunState state(*builder.Build(), options_);
     state.from = *FromSpec::Parse(options_.from, 0);
     if (options_.limit) state.budget = *options_.limit;
@@ -102,6 +104,7 @@ class MemoryRun : public testing::Test {
   std::map<std::string, transport::memory::MemoryCluster> others_;  // by name
   SourceSpec source_;
   SinkSpec sink_;
+  std::optional<SinkSpec> also_;  // of the same records
   RuntimeOptions options_;
   RunState* state_ = nullptr;  // while a run goes on
   Counts counts_;
