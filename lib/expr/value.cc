@@ -75,7 +75,7 @@ void AppendString(Value v, std::string* out) {
 
 std::string_view Arena::Copy(std::string_view text) {
   char* copy = static_cast<char*>(Allocate(text.size()));
-  std::memcpy(copy, text.data(), text.size());
+  if (!text.empty()) std::memcpy(copy, text.data(), text.size());
   return {copy, text.size()};
 }
 
