@@ -11,6 +11,7 @@ namespace kstream::transport::kafka {
 namespace {
 
 constexpr std::chrono::seconds kJoinLimit{10};
+constexpr std::chrono::seconds kRevokeLimit{2};
 
 }  // namespace
 
@@ -18,7 +19,8 @@ Result<std::unique_ptr<Consumer>> KafkaConsumer::New(const Options& options,
                                                      const ConsumerOptions& consumer) {
   KSTREAM_ASSIGN_OR_RETURN(Conf conf, ConsumerConf(options, consumer));
   rd_kafka_conf_set_rebalance_cb(conf.get(), OnRebalance);
-  std::unique_ptr<KafkaConsumer> self(new KafkaConsumer(!consumer.group.empty()));
+  std::unique_ptr<KafkaConsumer> self(
+      new KafkaConsumer(!consumer.group.empty(), !Get(conf.get(), "group.instance.id").empty()));
   KSTREAM_ASSIGN_OR_RETURN(self->core_->handle,
                            Handle::New(RD_KAFKA_CONSUMER, std::move(conf), options, self.get()));
   self->core_->cluster = options.name;
@@ -40,6 +42,7 @@ Status KafkaConsumer::Close() {
   Status status = AnswerRevoke();
   // A consumer without a group has nobody to tell.
   if (grouped_) {
+    Unsubscribe();
     Status left = LeaveGroup();
     if (status.ok()) status = std::move(left);
   }
@@ -56,6 +59,19 @@ void KafkaConsumer::AwaitJoin() {
     if (rd_kafka_message_t* message = rd_kafka_consumer_poll(client(), 100))
       rd_kafka_message_destroy(message);
   }
+}
+
+// Closing librdkafka 2.0.2 tells the group nothing when this member has no partition, and all its
+// other members wait for this one until its session is over; unsubscribing tells it always. A
+// static member keeps its place for the one that comes back.
+void KafkaConsumer::Unsubscribe() {
+  if (stays_) return;
+  rd_kafka_unsubscribe(client());
+  const Clock::time_point end = Clock::now() + kRevokeLimit;
+  do {
+    if (rd_kafka_message_t* message = rd_kafka_consumer_poll(client(), held_ > 0 ? 20 : 0))
+      rd_kafka_message_destroy(message);
+  } while (held_ > 0 && Clock::now() < end);
 }
 
 // Serves the callbacks of the last rebalance until the group knows. Not for ever: librdkafka does

@@ -64,7 +64,7 @@ class KafkaConsumer : public Consumer {
     std::optional<int64_t> ended;  // in the batch being filled: the end follows its last record
   };
 
-  explicit KafkaConsumer(bool grouped) : grouped_(grouped) {}
+  KafkaConsumer(bool grouped, bool stays) : grouped_(grouped), stays_(stays) {}
   rd_kafka_t* client() const { return core_->handle->get(); }
 
   static void OnRebalance(rd_kafka_t* client, rd_kafka_resp_err_t event,
@@ -72,6 +72,7 @@ class KafkaConsumer : public Consumer {
   void OnRevoked(const rd_kafka_topic_partition_list_t* partitions, bool at_once);
   void AwaitJoin();
   Status AnswerRevoke();
+  void Unsubscribe();
   Status LeaveGroup();
 
   // The position that a message belongs to; null when its partition is not read any more.
@@ -81,11 +82,13 @@ class KafkaConsumer : public Consumer {
   Status OffsetLost(const Position& position, int64_t offset);
 
   const bool grouped_;
+  const bool stays_;  // a static member: the group keeps its place when it closes
   std::shared_ptr<ConsumerCore> core_ = std::make_shared<ConsumerCore>();
   Queue queue_;
   std::optional<Commits> commits_;
   bool closing_ = false;
   bool joining_ = false;  // subscribed, and no assignment has come yet
+  int held_ = 0;          // partitions that the group has given and not taken back
 
   std::map<TopicPartition, Position> positions_;
   std::map<TopicPartition, int64_t> committed_;  // as Committed() told, for messages

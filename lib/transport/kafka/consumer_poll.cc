@@ -31,6 +31,7 @@ void KafkaConsumer::OnRebalance(rd_kafka_t* client, rd_kafka_resp_err_t event,
   auto* self = Handle::Owner<KafkaConsumer>(opaque);
   self->joining_ = false;
   if (event == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) {
+    self->held_ += partitions->cnt;
     for (const auto& element : Elements(partitions)) {
       self->assigned_.push_back({element.topic, element.partition});
     }
@@ -38,6 +39,7 @@ void KafkaConsumer::OnRebalance(rd_kafka_t* client, rd_kafka_resp_err_t event,
         rd_kafka_incremental_assign(client, NewPartitionList().get()), "joining the group");
     if (!status.ok()) Log(LogLevel::kWarning, status.message());
   } else if (event == RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS) {
+    self->held_ -= partitions->cnt;
     self->OnRevoked(partitions, self->closing_ || rd_kafka_assignment_lost(client));
   } else {
     Log(LogLevel::kWarning, fmt::format("rebalance failed: {}", rd_kafka_err2str(event)));

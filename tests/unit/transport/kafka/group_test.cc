@@ -58,6 +58,23 @@ bool Until(F enough, std::initializer_list<Member*> members, bool hold = false) 
   return true;
 }
 
+// How many members the group has, as the broker says; 0 while they have not all agreed.
+int StableMembers(const std::string& brokers, const std::string& group) {
+  rd_kafka_conf_t* conf = rd_kafka_conf_new();
+  char error[256];
+  rd_kafka_conf_set(conf, "bootstrap.servers", brokers.c_str(), error, sizeof error);
+  rd_kafka_t* client = rd_kafka_new(RD_KAFKA_PRODUCER, conf, error, sizeof error);
+  const rd_kafka_group_list* list = nullptr;
+  int members = 0;
+  if (rd_kafka_list_groups(client, group.c_str(), &list, 5000) == RD_KAFKA_RESP_ERR_NO_ERROR) {
+    if (list->group_cnt == 1 && std::string(list->groups[0].state) == "Stable")
+      members = list->groups[0].member_cnt;
+    rd_kafka_group_list_destroy(list);
+  }
+  rd_kafka_destroy(client);
+  return members;
+}
+
 class Group : public BrokerTest {
  protected:
   void SetUp() override {
@@ -121,6 +138,22 @@ TEST_F(Group, WhoClosesHandsOverAtOnce) {
   ASSERT_TRUE(Until([&] { return second.assigned.size() == 4; }, {&second}));
   const TopicPartition partition{topic_, 0};
   EXPECT_EQ(Must(second.consumer->Committed({&partition, 1}))[0].offset, 1);
+}
+
+// Whoever had no partition must leave as well, or the group waits for it until its session is over.
+TEST_F(Group, WhoClosesWithoutAPartitionIsNotWaitedFor) {
+  const std::string topic = NewTopic(1);
+  Member first(cluster_.get(), topic, topic);
+  ASSERT_TRUE(Until([&] { return first.assigned.size() == 1; }, {&first}));
+  auto idle = std::make_unique<Member>(cluster_.get(), topic, topic);
+  ASSERT_TRUE(Until([&] { return StableMembers(brokers_, topic) == 2; }, {&first, idle.get()}));
+  ASSERT_TRUE(idle->assigned.empty());
+  ASSERT_OK(idle->consumer->Close());
+  ASSERT_OK(first.consumer->Close());
+  const auto start = std::chrono::steady_clock::now();
+  Member next(cluster_.get(), topic, topic);
+  ASSERT_TRUE(Until([&] { return next.assigned.size() == 1; }, {&next}));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, seconds(5));
 }
 
 TEST_F(Group, PartitionsOfATopicNotSubscribedToAreReadAndCommittedToo) {
