@@ -89,7 +89,8 @@ Setter Set(bool* target) {
 
 Setter Set(std::string* target) {
   return [target](std::string_view value) {
-    // A variable of the shell that is not set: taken as no flag at all, it would change what is done.
+    // A variable of the shell that is not set: taken as no flag at all, it would change what is
+    // done.
     if (value.empty()) return Status::Usage("empty value");
     *target = value;
     return Status::Ok();
