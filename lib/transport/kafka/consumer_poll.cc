@@ -166,7 +166,7 @@ Status KafkaConsumer::OnEvent(const rd_kafka_message_t& message, std::vector<Pos
   }
   const std::string what =
       *topic == '\0' ? "reading" : fmt::format("reading {}", Where({topic, message.partition}));
-  return ClusterError(message.err, what);
+  return core_->handle->Explain(message.err, what);
 }
 
 // The log does not hold the offset asked for: told with the numbers, since what to do depends on

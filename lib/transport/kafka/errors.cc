@@ -60,10 +60,12 @@ Status TopicMissing(std::string_view topic, bool output) {
 Status ClusterError(rd_kafka_resp_err_t error, std::string_view what) {
   if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return Status::Ok();
   if (IsFenced(error)) {
-    const char* why = error == RD_KAFKA_RESP_ERR__MAX_POLL_EXCEEDED
-                          ? "no poll for max.poll.interval.ms: raise it if a record may take so "
-                            "long"
-                          : "another instance has taken over, or the session ran out: start again";
+    const char* why = "another instance has taken over, or the session ran out: start again";
+    if (error == RD_KAFKA_RESP_ERR__MAX_POLL_EXCEEDED) {
+      why = "no poll for max.poll.interval.ms: raise it if a record may take so long";
+    } else if (error == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID) {
+      why = "another member has the same group.instance.id: give each its own";
+    }
     return Status(StatusCode::kFenced, fmt::format("{}: put out of the group ({}): {}", what,
                                                    rd_kafka_err2name(error), why));
   }

@@ -40,17 +40,12 @@ Handle::~Handle() {
     rd_kafka_destroy_flags(client_, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
 }
 
-void Handle::OnError(rd_kafka_t* client, int error, const char* reason, void* opaque) {
+void Handle::OnError(rd_kafka_t*, int error, const char* reason, void* opaque) {
   auto* self = static_cast<Handle*>(opaque);
   switch (error) {
-    case RD_KAFKA_RESP_ERR__FATAL: {
-      char text[512];
-      const rd_kafka_resp_err_t code = rd_kafka_fatal_error(client, text, sizeof text);
-      // The producer has the record that this is about, and deals with it.
-      if (code == RD_KAFKA_RESP_ERR__GAPLESS_GUARANTEE) return;
-      if (self->fatal_.ok()) self->fatal_ = ClusterError(code, text);
+    case RD_KAFKA_RESP_ERR__FATAL:
+      self->NoteFatal();
       return;
-    }
     case RD_KAFKA_RESP_ERR__AUTHENTICATION:
       if (self->fatal_.ok()) {
         self->fatal_ = Status::Cluster(
@@ -77,6 +72,22 @@ void Handle::OnError(rd_kafka_t* client, int error, const char* reason, void* op
     default:
       self->reason_ = reason;
   }
+}
+
+void Handle::NoteFatal() {
+  char text[512];
+  const rd_kafka_resp_err_t code = rd_kafka_fatal_error(client_, text, sizeof text);
+  // The producer has the record that this is about, and deals with it.
+  if (code == RD_KAFKA_RESP_ERR__GAPLESS_GUARANTEE) return;
+  if (fatal_.ok()) fatal_ = ClusterError(code, text);
+}
+
+Status Handle::Explain(rd_kafka_resp_err_t error, std::string_view what) {
+  if (error == RD_KAFKA_RESP_ERR__FATAL) {
+    NoteFatal();
+    if (!fatal_.ok()) return fatal_;
+  }
+  return ClusterError(error, what);
 }
 
 // Warnings and worse are for everyone. What librdkafka says while it retries by itself is told

@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "kstream/status.h"
 #include "transport/kafka/config.h"
@@ -48,6 +49,9 @@ class Handle {
   // What ends this client whatever else happens: kCluster when the log-in was refused, kFenced when
   // the group or the broker put it out.
   const Status& fatal() const { return fatal_; }
+  // What `error` means for `what`. A fatal error only says that there is one: the client knows
+  // which, and it becomes fatal().
+  Status Explain(rd_kafka_resp_err_t error, std::string_view what);
   // fatal(), or kCluster when no broker has been heard for the deadline.
   Status Check();
   // "cannot reach ...", with the last reason that librdkafka gave.
@@ -63,6 +67,7 @@ class Handle {
 
  private:
   Handle(const Options& options, void* owner);
+  void NoteFatal();
   static void OnError(rd_kafka_t* client, int error, const char* reason, void* opaque);
   static void OnLog(const rd_kafka_t* client, int level, const char* facility, const char* text);
 

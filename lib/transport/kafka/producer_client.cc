@@ -147,7 +147,7 @@ void ProducerClient::OnFailure(const rd_kafka_message_t& message) {
                                   message.len + message.key_len, Timestamp(message),
                                   rd_kafka_err2str(message.err))));
   } else {
-    Fail(ClusterError(message.err, "writing to " + where));
+    Fail(handle_->Explain(message.err, "writing to " + where));
   }
 }
 

@@ -187,5 +187,23 @@ TEST_F(Group, AMemberThatDoesNotPollIsPutOut) {
   EXPECT_EQ(status.code(), StatusCode::kFenced);
 }
 
+// Two processes with one name: the first is put out, and not by a mere failure.
+TEST_F(Group, WhoeverTakesAStaticMembersNamePutsItOut) {
+  const Properties name = {{"group.instance.id", "same"}, {"heartbeat.interval.ms", "100"}};
+  auto cluster = Connect(brokers_, name, {}, seconds(15));
+  Member first(cluster.get(), topic_, topic_);
+  ASSERT_TRUE(Until([&] { return first.assigned.size() == 4; }, {&first}));
+  Member second(cluster.get(), topic_, topic_);
+  ASSERT_TRUE(Until([&] { return second.assigned.size() == 4; }, {&second}));
+  Status status;
+  const auto end = std::chrono::steady_clock::now() + seconds(30);
+  while (status.ok() && std::chrono::steady_clock::now() < end) {
+    status = first.consumer->Poll(milliseconds(20), first.batch.get());
+    second.Turn();
+  }
+  EXPECT_EQ(status.code(), StatusCode::kFenced) << status.message();
+  EXPECT_NE(status.message().find("group.instance.id"), std::string_view::npos);
+}
+
 }  // namespace
 }  // namespace kstream::transport::kafka
