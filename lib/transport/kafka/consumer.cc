@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::chrono::seconds kJoinLimit{10};
 constexpr std::chrono::seconds kRevokeLimit{2};
+constexpr std::chrono::milliseconds kSilentLimit{2000};  // to leave whom a commit has not reached
 
 }  // namespace
 
@@ -35,7 +36,12 @@ KafkaConsumer::~KafkaConsumer() { static_cast<void>(Close()); }
 Status KafkaConsumer::Close() {
   if (closing_ || core_->handle == nullptr) return Status::Ok();
   closing_ = true;
-  AwaitJoin();
+  if (!AwaitJoin()) {
+    if (!stays_) rd_kafka_unsubscribe(client());
+    core_->handle->Abandon();
+    queue_.reset();
+    return Status::Ok();  // it was given nothing, so nothing is lost
+  }
   owed_.clear();
   for (const auto& [partition, position] : positions_) leaving_.push_back(partition);
   positions_.clear();
@@ -51,14 +57,16 @@ Status KafkaConsumer::Close() {
 }
 
 // librdkafka 2.0.2 aborts the process (rd_kafka_sticky_assignor_state_destroy) when a consumer
-// closes between the group's answer to its join and its first assignment: so that is waited for. A
-// group that does not answer at all is in no such state.
-void KafkaConsumer::AwaitJoin() {
-  const Clock::time_point end = Clock::now() + kJoinLimit;
+// closes between the group's answer to its join and its first assignment: so that is waited for.
+// When it does not come in time the client may not be closed.
+bool KafkaConsumer::AwaitJoin() {
+  const Clock::time_point end =
+      Clock::now() + std::min<std::chrono::milliseconds>(kJoinLimit, core_->handle->deadline());
   while (joining_ && Clock::now() < end) {
     if (rd_kafka_message_t* message = rd_kafka_consumer_poll(client(), 100))
       rd_kafka_message_destroy(message);
   }
+  return !joining_;
 }
 
 // Closing librdkafka 2.0.2 tells the group nothing when this member has no partition, and all its
@@ -80,7 +88,8 @@ Status KafkaConsumer::LeaveGroup() {
   Queue queue(rd_kafka_queue_new(client()));
   KSTREAM_RETURN_IF_ERROR(
       ClusterError(rd_kafka_consumer_close_queue(client(), queue.get()), "leaving the group"));
-  const Clock::time_point end = Clock::now() + core_->handle->deadline();
+  const Clock::time_point end =
+      Clock::now() + (commits_->unanswered() ? kSilentLimit : core_->handle->deadline());
   while (!rd_kafka_consumer_closed(client())) {
     // Records may still be on their way here, which rd_kafka_queue_poll_callback aborts on.
     if (rd_kafka_message_t* message = rd_kafka_consume_queue(queue.get(), 20))

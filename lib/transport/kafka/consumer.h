@@ -70,7 +70,8 @@ class KafkaConsumer : public Consumer {
   static void OnRebalance(rd_kafka_t* client, rd_kafka_resp_err_t event,
                           rd_kafka_topic_partition_list_t* partitions, void* opaque);
   void OnRevoked(const rd_kafka_topic_partition_list_t* partitions, bool at_once);
-  void AwaitJoin();
+  // False when the group has not answered the join in time.
+  bool AwaitJoin();
   Status AnswerRevoke();
   void Unsubscribe();
   Status LeaveGroup();

@@ -30,12 +30,20 @@ PartitionList ToCommit(const std::vector<PartitionOffset>& offsets) {
   return list;
 }
 
-Status Outcome(rd_kafka_resp_err_t error) {
-  if (error == RD_KAFKA_RESP_ERR__NO_OFFSET) return Status::Ok();  // nothing to commit
-  return ClusterError(error, "committing offsets");
+// The outcome of the commit that answers to `queue`. Without a broker there is none, ever.
+rd_kafka_resp_err_t Answer(rd_kafka_queue_t* queue, Clock::time_point end) {
+  const auto left =
+      std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count();
+  const Event event(rd_kafka_queue_poll(queue, static_cast<int>(std::max<int64_t>(left, 0))));
+  return event == nullptr ? RD_KAFKA_RESP_ERR__TIMED_OUT : rd_kafka_event_error(event.get());
 }
 
 }  // namespace
+
+Status Commits::Outcome(rd_kafka_resp_err_t error) const {
+  if (error == RD_KAFKA_RESP_ERR__NO_OFFSET) return Status::Ok();  // nothing to commit
+  return handle_->Explain(error, "committing offsets");
+}
 
 void Commits::Start(std::vector<PartitionOffset> offsets, std::function<void(Status)> done) {
   Supersede(offsets);
@@ -105,8 +113,13 @@ Status Commits::Wait(const std::vector<PartitionOffset>& offsets) {
   Supersede(offsets);
   const Clock::time_point end = Clock::now() + handle_->deadline();
   const PartitionList list = ToCommit(offsets);
+  // An answer that comes when nobody waits any more goes with the queue.
+  const Queue answers(rd_kafka_queue_new(handle_->get()));
   for (;;) {
-    const rd_kafka_resp_err_t error = rd_kafka_commit(handle_->get(), list.get(), 0);
+    rd_kafka_resp_err_t error =
+        rd_kafka_commit_queue(handle_->get(), list.get(), answers.get(), nullptr, nullptr);
+    if (error == RD_KAFKA_RESP_ERR_NO_ERROR) error = Answer(answers.get(), end);
+    unanswered_ = error == RD_KAFKA_RESP_ERR__TIMED_OUT;
     if (!WorthAnotherTry(error) || Clock::now() >= end) return Outcome(error);
     std::this_thread::sleep_for(kPause);
   }

@@ -26,7 +26,11 @@ class Commits {
 
   // `done` is called from Serve().
   void Start(std::vector<PartitionOffset> offsets, std::function<void(Status)> done);
+  // Until the cluster has answered; kCluster when it has not by the deadline.
   Status Wait(const std::vector<PartitionOffset>& offsets);
+
+  // Whether a Wait ended without an answer.
+  bool unanswered() const { return unanswered_; }
 
   // Partitions were taken away.
   void Lost();
@@ -48,11 +52,13 @@ class Commits {
   static void OnCommit(rd_kafka_t* client, rd_kafka_resp_err_t error,
                        rd_kafka_topic_partition_list_t* offsets, void* commit);
   void Send(Commit* commit);
+  Status Outcome(rd_kafka_resp_err_t error) const;
   // Takes partitions for which a newer commit comes out of those that wait for another try.
   void Supersede(const std::vector<PartitionOffset>& newer);
 
   Handle* const handle_;
   rd_kafka_queue_t* const queue_;
+  bool unanswered_ = false;
   std::list<Commit> commits_;  // their addresses are with librdkafka
 };
 

@@ -205,5 +205,38 @@ TEST_F(Group, WhoeverTakesAStaticMembersNamePutsItOut) {
   EXPECT_NE(status.message().find("group.instance.id"), std::string_view::npos);
 }
 
+class GroupMock : public MockTest {
+ protected:
+  GroupMock() { NewTopic("in", 1); }
+};
+
+TEST_F(GroupMock, ACommitThatNobodyAnswersEndsAtTheDeadline) {
+  auto cluster = Connect(brokers_, {}, {}, seconds(2));
+  Member member(cluster.get(), "g", "in");
+  ASSERT_TRUE(Until([&] { return member.assigned.size() == 1; }, {&member}));
+  ASSERT_OK(member.consumer->CommitSync({{{"in", 0}, 1, ""}}));
+  rd_kafka_mock_broker_set_down(mock_, -1);
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(member.consumer->CommitSync({{{"in", 0}, 2, ""}}).code(), StatusCode::kCluster);
+  static_cast<void>(member.consumer->Close());
+  EXPECT_LT(std::chrono::steady_clock::now() - start, seconds(8));
+}
+
+// librdkafka aborts the process when it is closed in this state.
+TEST_F(GroupMock, AMemberWhoseJoinIsNeverFinishedClosesAtTheDeadline) {
+  constexpr int16_t kSyncGroup = 14;
+  constexpr int kNeverMs = 600000;
+  rd_kafka_mock_broker_push_request_error_rtts(mock_, 1, kSyncGroup, 1, RD_KAFKA_RESP_ERR_NO_ERROR,
+                                               kNeverMs);
+  // The mock takes three seconds to answer a first join.
+  auto cluster = Connect(brokers_, {}, {}, seconds(5));
+  Member member(cluster.get(), "g", "in");
+  const auto start = std::chrono::steady_clock::now();
+  ASSERT_OK(member.consumer->Close());
+  const auto took = std::chrono::steady_clock::now() - start;
+  EXPECT_GE(took, seconds(5));
+  EXPECT_LT(took, seconds(9));
+}
+
 }  // namespace
 }  // namespace kstream::transport::kafka
