@@ -324,8 +324,11 @@ def main():
     work = arguments.build / 'work'
     work.mkdir(exist_ok=True)
     table = Table()
+    # With brokers in the environment the tools would take a path for a topic.
+    brokers = os.environ.pop('KSTREAM_BROKERS', None)
     notes = [on_files(tools, raw_loop, arguments.rounds, work, table)]
     if not arguments.file_only:
+        os.environ['KSTREAM_BROKERS'] = brokers
         notes.append(on_topics(tools, raw_loop, arguments.rounds, work, table))
     print(f'{machine()}; medians of {arguments.rounds} alternating rounds.\n')
     table.print()
