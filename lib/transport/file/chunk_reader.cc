@@ -13,7 +13,7 @@
 namespace kstream::transport {
 namespace {
 
-constexpr size_t kChunk = 256 << 10;
+constexpr size_t kChunk = 1 << 20;
 constexpr size_t kMaxLine = 1 << 30;
 constexpr int kStopCheckMs = 50;  // how late a stop may be noticed while a pipe is idle
 
