@@ -15,7 +15,7 @@ Status CreateTopic(const RunState& state, const std::string& cluster, const std:
   if (!state.options.create_output || state.options.dry_run) return Status::Ok();
   const auto [partitions, replication] = *state.options.create_output;
   KSTREAM_ASSIGN_OR_RETURN(const auto admin, state.clusters.at(cluster)->NewAdmin());
-  return admin->CreateTopic(topic, partitions, static_cast<int16_t>(replication));
+  return admin->CreateTopic(topic, partitions, static_cast<int16_t>(replication)).status();
 }
 
 Status CreateOutputTopics(const RunState& state) {

@@ -1,4 +1,5 @@
-// Admin: questions to a cluster, and the creation of topics. Calls block up to the request timeout.
+// Admin: questions to a cluster, and changes of its topics. Calls block up to the deadline of the
+// cluster. Belongs to one thread.
 #ifndef KSTREAM_TRANSPORT_ADMIN_H_
 #define KSTREAM_TRANSPORT_ADMIN_H_
 
@@ -12,6 +13,23 @@
 #include "transport/types.h"
 
 namespace kstream::transport {
+
+// One member of a consumer group.
+struct GroupMember {
+  std::string client_id;    // as its consumer was made with, and whatever the user's own was
+  std::string instance_id;  // empty: a dynamic member
+  std::string member_id;    // given by the group
+  std::string host;         // where it connects from
+  // What it has been given. Brokers tell it while the group is Stable, else it is empty.
+  std::vector<TopicPartition> assigned;
+};
+
+struct GroupDescription {
+  // In Kafka's words: Empty, PreparingRebalance, CompletingRebalance, Stable; empty when the
+  // cluster knows no such group.
+  std::string state;
+  std::vector<GroupMember> members;
+};
 
 class Admin {
  public:
@@ -34,10 +52,20 @@ class Admin {
 
   virtual Result<std::map<std::string, std::string>> TopicConfig(const std::string& topic) = 0;
 
-  // Existing topics are left as they are.
-  virtual Status CreateTopic(const std::string& name, int32_t partitions,
-                             int16_t replication_factor,
-                             const std::map<std::string, std::string>& config = {}) = 0;
+  // True: the topic was made by this call. False: it is there already, and left as it is.
+  virtual Result<bool> CreateTopic(const std::string& name, int32_t partitions,
+                                   int16_t replication_factor,
+                                   const std::map<std::string, std::string>& config = {}) = 0;
+  // Grows a topic to `total` partitions; nothing when it has as many. kCluster when it is missing.
+  virtual Status CreatePartitions(const std::string& topic, int32_t total) = 0;
+  // Ok when there is none.
+  virtual Status DeleteTopic(const std::string& topic) = 0;
+  // Deletes the records below the offsets given; what is gone already is no error. Brokers refuse
+  // it for a topic that is only compacted (kCluster).
+  virtual Status DeleteRecords(const std::map<TopicPartition, int64_t>& before) = 0;
+
+  // Who is in the group, live. A group that is not known is an empty description.
+  virtual Result<GroupDescription> DescribeGroup(const std::string& group) = 0;
 };
 
 }  // namespace kstream::transport

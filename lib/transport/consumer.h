@@ -6,6 +6,7 @@
 #define KSTREAM_TRANSPORT_CONSUMER_H_
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -33,7 +34,13 @@ class Batch {
   // Changes of the group's assignment, lead partitions only. `assigned` waits for Assign(),
   // `revoked` for Unassign(); `lost` have already been taken away: drop their work, do not commit.
   std::vector<TopicPartition> assigned, revoked, lost;
+  // The group has settled an assignment of this member, if only an empty one: it has joined.
+  bool rebalanced = false;
 };
+
+// Checks a commit before it is sent: metadata must be UTF-8 text without NUL of at most
+// kMaxCommitMetadata bytes, or it would not come back as it is (kCluster names the partition).
+Status CheckMetadata(std::span<const PartitionOffset> offsets);
 
 class Consumer {
  public:
@@ -54,13 +61,19 @@ class Consumer {
   virtual Status Pause(std::span<const TopicPartition> partitions) = 0;
   virtual Status Resume(std::span<const TopicPartition> partitions) = 0;
 
-  // Waits up to `wait` for something, clears *batch and fills it. A failure ends the stage:
-  // kCluster (unreachable beyond the deadline, unauthorised, topic gone, offset out of range with
-  // numbers), kFenced. Transient faults are retried inside and logged.
-  virtual Status Poll(std::chrono::milliseconds wait, Batch* batch) = 0;
+  // Waits up to `wait` for something (0: not at all), clears *batch and fills it with at most
+  // `most` records (and never more than the transport thinks good): a stage that is slow polls more
+  // often that way. A failure ends the stage: kCluster (unreachable beyond the deadline,
+  // unauthorised, topic gone, offset out of range with numbers), kFenced. Transient faults are
+  // retried inside and logged.
+  virtual Status Poll(std::chrono::milliseconds wait, Batch* batch, size_t most = SIZE_MAX) = 0;
+
+  // Says that this thread makes progress, so that a batch that takes long does not cost the member
+  // its place in the group (max.poll.interval.ms since the last Poll). Cheap, serves nothing.
+  virtual void KeepAlive() = 0;
 
   // Commits positions (offset of the next record to read). Asynchronous: `done` is called from a
-  // later Poll of the same thread. With `wait`, blocks until it is decided, and `done` is not used.
+  // later Poll of the same thread. CommitSync blocks until it is decided.
   virtual void CommitAsync(std::vector<PartitionOffset> offsets,
                            std::function<void(Status)> done) = 0;
   virtual Status CommitSync(std::vector<PartitionOffset> offsets) = 0;

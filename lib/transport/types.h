@@ -3,6 +3,7 @@
 #define KSTREAM_TRANSPORT_TYPES_H_
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -21,10 +22,13 @@ inline constexpr int64_t kOffsetBeginning = -2;
 inline constexpr int64_t kOffsetEnd = -1;
 inline constexpr int64_t kNoOffset = -1001;
 
+// What a broker takes with a commit, unless its offset.metadata.max.bytes says otherwise.
+inline constexpr size_t kMaxCommitMetadata = 4096;
+
 struct PartitionOffset {
   TopicPartition partition;
   int64_t offset = kNoOffset;
-  std::string metadata;  // of a commit; at most 4 096 bytes
+  std::string metadata;  // of a commit: UTF-8, at most kMaxCommitMetadata bytes
 };
 
 // librdkafka properties, later ones win.

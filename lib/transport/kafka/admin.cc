@@ -108,21 +108,46 @@ Result<std::map<std::string, std::string>> KafkaAdmin::TopicConfig(const std::st
   return DescribeTopicConfig(handle_.get(), topic, handle_->deadline());
 }
 
-// The controller answers before all brokers have heard: a topic is created when it is seen.
-Status KafkaAdmin::CreateTopic(const std::string& name, int32_t partitions,
-                               int16_t replication_factor,
-                               const std::map<std::string, std::string>& config) {
-  KSTREAM_RETURN_IF_ERROR(
-      kafka::CreateTopic(handle_.get(), name, partitions, replication_factor, config));
+Result<bool> KafkaAdmin::CreateTopic(const std::string& name, int32_t partitions,
+                                     int16_t replication_factor,
+                                     const std::map<std::string, std::string>& config) {
+  KSTREAM_ASSIGN_OR_RETURN(const bool made, kafka::CreateTopic(handle_.get(), name, partitions,
+                                                               replication_factor, config));
+  KSTREAM_RETURN_IF_ERROR(AwaitPartitions(name, 1));
+  return made;
+}
+
+// The controller answers before all brokers have heard: a partition is made when it is seen.
+Status KafkaAdmin::AwaitPartitions(const std::string& topic, int32_t least) {
   const Clock::time_point end = Clock::now() + handle_->deadline();
   for (;;) {
-    KSTREAM_ASSIGN_OR_RETURN(int32_t seen, Partitions(name));
-    if (seen > 0) return Status::Ok();
+    KSTREAM_ASSIGN_OR_RETURN(int32_t seen, Partitions(topic));
+    if (seen >= least) return Status::Ok();
     if (Clock::now() >= end) {
-      return Status::Cluster(fmt::format("topic {} was created but does not appear", name));
+      return Status::Cluster(fmt::format("topic {} was made but does not appear", topic));
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
+}
+
+Status KafkaAdmin::CreatePartitions(const std::string& topic, int32_t total) {
+  KSTREAM_ASSIGN_OR_RETURN(const int32_t partitions, Partitions(topic));
+  if (partitions == 0) return TopicMissing(topic, false);
+  if (partitions >= total) return Status::Ok();
+  KSTREAM_RETURN_IF_ERROR(kafka::CreatePartitions(handle_.get(), topic, total));
+  return AwaitPartitions(topic, total);
+}
+
+Status KafkaAdmin::DeleteTopic(const std::string& topic) {
+  return kafka::DeleteTopic(handle_.get(), topic);
+}
+
+Status KafkaAdmin::DeleteRecords(const std::map<TopicPartition, int64_t>& before) {
+  return before.empty() ? Status::Ok() : kafka::DeleteRecords(handle_.get(), before);
+}
+
+Result<GroupDescription> KafkaAdmin::DescribeGroup(const std::string& group) {
+  return kafka::DescribeGroup(handle_.get(), group);
 }
 
 }  // namespace kstream::transport::kafka

@@ -1,6 +1,6 @@
 // KafkaAdmin: a consumer handle that reads nothing, so that it can ask for watermarks; it is
 // read_uncommitted, so that the high one counts open transactions too.
-// Tested by tests/unit/transport/kafka/admin_test.cc.
+// Tested by tests/unit/transport/kafka/broker_test.cc and admin_test.cc.
 #ifndef KSTREAM_TRANSPORT_KAFKA_ADMIN_H_
 #define KSTREAM_TRANSPORT_KAFKA_ADMIN_H_
 
@@ -25,13 +25,19 @@ class KafkaAdmin : public Admin {
   Result<std::map<TopicPartition, int64_t>> OffsetsForTime(
       std::span<const TopicPartition> partitions, int64_t timestamp) override;
   Result<std::map<std::string, std::string>> TopicConfig(const std::string& topic) override;
-  Status CreateTopic(const std::string& name, int32_t partitions, int16_t replication_factor,
-                     const std::map<std::string, std::string>& config) override;
+  Result<bool> CreateTopic(const std::string& name, int32_t partitions, int16_t replication_factor,
+                           const std::map<std::string, std::string>& config) override;
+  Status CreatePartitions(const std::string& topic, int32_t total) override;
+  Status DeleteTopic(const std::string& topic) override;
+  Status DeleteRecords(const std::map<TopicPartition, int64_t>& before) override;
+  Result<GroupDescription> DescribeGroup(const std::string& group) override;
 
  private:
   explicit KafkaAdmin(std::unique_ptr<Handle> handle) : handle_(std::move(handle)) {}
   Result<std::map<std::string, int32_t>> Matching(const std::string& pattern);
   Result<int32_t> Partitions(const std::string& topic);
+  // Waits until the topic has `least` partitions.
+  Status AwaitPartitions(const std::string& topic, int32_t least);
 
   std::unique_ptr<Handle> handle_;
 };

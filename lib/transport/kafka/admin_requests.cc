@@ -12,6 +12,11 @@ namespace {
 
 using ConfigResource =
     std::unique_ptr<rd_kafka_ConfigResource_t, Destroy<rd_kafka_ConfigResource_destroy>>;
+using DeletedRecords =
+    std::unique_ptr<rd_kafka_DeleteRecords_t, Destroy<rd_kafka_DeleteRecords_destroy>>;
+using DeletedTopic = std::unique_ptr<rd_kafka_DeleteTopic_t, Destroy<rd_kafka_DeleteTopic_destroy>>;
+using NewPartitions =
+    std::unique_ptr<rd_kafka_NewPartitions_t, Destroy<rd_kafka_NewPartitions_destroy>>;
 using NewTopic = std::unique_ptr<rd_kafka_NewTopic_t, Destroy<rd_kafka_NewTopic_destroy>>;
 
 // Sends one request and waits for its event; `send` gets the options and the queue of the answer.
@@ -39,6 +44,41 @@ Result<Event> Ask(Handle* handle, rd_kafka_admin_op_t op, const std::string& wha
     return handle->silent() ? handle->Unreachable() : ClusterError(error, what);
   }
   return Status::Cluster(fmt::format("{}: {}", what, rd_kafka_event_error_string(event.get())));
+}
+
+// What became of the one topic that was asked for.
+Status TopicOutcome(const rd_kafka_topic_result_t* const* topics, size_t count,
+                    const std::string& what) {
+  if (count != 1) return Status::Cluster(what + ": no answer");
+  const rd_kafka_resp_err_t error = rd_kafka_topic_result_error(topics[0]);
+  if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return Status::Ok();
+  const char* why = rd_kafka_topic_result_error_string(topics[0]);
+  return Status::Cluster(
+      fmt::format("{}: {}", what, why != nullptr ? why : rd_kafka_err2str(error)));
+}
+
+std::string Text(const char* text) { return text == nullptr ? "" : text; }
+
+GroupDescription Describe(const rd_kafka_ConsumerGroupDescription_t* group) {
+  GroupDescription description;
+  const auto state = rd_kafka_ConsumerGroupDescription_state(group);
+  if (state == RD_KAFKA_CONSUMER_GROUP_STATE_DEAD) return description;  // never was, or no more
+  description.state = rd_kafka_consumer_group_state_name(state);
+  const size_t members = rd_kafka_ConsumerGroupDescription_member_count(group);
+  for (size_t i = 0; i < members; i++) {
+    const auto* member = rd_kafka_ConsumerGroupDescription_member(group, i);
+    GroupMember& shown = description.members.emplace_back();
+    shown.client_id = Text(rd_kafka_MemberDescription_client_id(member));
+    shown.instance_id = Text(rd_kafka_MemberDescription_group_instance_id(member));
+    shown.member_id = Text(rd_kafka_MemberDescription_consumer_id(member));
+    shown.host = Text(rd_kafka_MemberDescription_host(member));
+    const auto* assignment = rd_kafka_MemberDescription_assignment(member);
+    if (assignment == nullptr) continue;
+    for (const auto& element : Elements(rd_kafka_MemberAssignment_partitions(assignment))) {
+      shown.assigned.push_back({element.topic, element.partition});
+    }
+  }
+  return description;
 }
 
 }  // namespace
@@ -70,8 +110,9 @@ Result<std::map<std::string, std::string>> DescribeTopicConfig(Handle* handle,
   return config;
 }
 
-Status CreateTopic(Handle* handle, const std::string& name, int32_t partitions,
-                   int16_t replication_factor, const std::map<std::string, std::string>& config) {
+Result<bool> CreateTopic(Handle* handle, const std::string& name, int32_t partitions,
+                         int16_t replication_factor,
+                         const std::map<std::string, std::string>& config) {
   const std::string what = "creating topic " + name;
   char text[512];
   NewTopic topic(
@@ -89,14 +130,85 @@ Status CreateTopic(Handle* handle, const std::string& name, int32_t partitions,
   size_t count = 0;
   const auto* result = rd_kafka_event_CreateTopics_result(event.get());
   const auto* const* topics = rd_kafka_CreateTopics_result_topics(result, &count);
-  if (count != 1) return Status::Cluster(what + ": no answer");
-  const rd_kafka_resp_err_t error = rd_kafka_topic_result_error(topics[0]);
-  if (error == RD_KAFKA_RESP_ERR_NO_ERROR || error == RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS) {
-    return Status::Ok();
+  const Status status = TopicOutcome(topics, count, what);
+  if (status.ok()) return true;
+  if (count == 1 &&
+      rd_kafka_topic_result_error(topics[0]) == RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS)
+    return false;
+  return status;
+}
+
+Status CreatePartitions(Handle* handle, const std::string& topic, int32_t total) {
+  const std::string what = fmt::format("growing topic {} to {} partitions", topic, total);
+  char text[512];
+  NewPartitions grown(
+      rd_kafka_NewPartitions_new(topic.c_str(), static_cast<size_t>(total), text, sizeof text));
+  if (grown == nullptr) return Status::Usage(fmt::format("{}: {}", what, text));
+  KSTREAM_ASSIGN_OR_RETURN(Event event, Ask(handle, RD_KAFKA_ADMIN_OP_CREATEPARTITIONS, what,
+                                            handle->deadline(), [&](auto* options, auto* queue) {
+                                              rd_kafka_NewPartitions_t* all[] = {grown.get()};
+                                              rd_kafka_CreatePartitions(handle->get(), all, 1,
+                                                                        options, queue);
+                                            }));
+  size_t count = 0;
+  const auto* result = rd_kafka_event_CreatePartitions_result(event.get());
+  const auto* const* topics = rd_kafka_CreatePartitions_result_topics(result, &count);
+  return TopicOutcome(topics, count, what);
+}
+
+Status DeleteTopic(Handle* handle, const std::string& topic) {
+  const std::string what = "deleting topic " + topic;
+  const DeletedTopic deleted(rd_kafka_DeleteTopic_new(topic.c_str()));
+  KSTREAM_ASSIGN_OR_RETURN(Event event, Ask(handle, RD_KAFKA_ADMIN_OP_DELETETOPICS, what,
+                                            handle->deadline(), [&](auto* options, auto* queue) {
+                                              rd_kafka_DeleteTopic_t* all[] = {deleted.get()};
+                                              rd_kafka_DeleteTopics(handle->get(), all, 1, options,
+                                                                    queue);
+                                            }));
+  size_t count = 0;
+  const auto* result = rd_kafka_event_DeleteTopics_result(event.get());
+  const auto* const* topics = rd_kafka_DeleteTopics_result_topics(result, &count);
+  if (count == 1 && IsMissing(rd_kafka_topic_result_error(topics[0]))) return Status::Ok();
+  return TopicOutcome(topics, count, what);
+}
+
+Status DeleteRecords(Handle* handle, const std::map<TopicPartition, int64_t>& before) {
+  const std::string what = "deleting records";
+  const PartitionList list = NewPartitionList(before.size());
+  for (const auto& [partition, offset] : before) Add(list, partition, offset);
+  const DeletedRecords deleted(rd_kafka_DeleteRecords_new(list.get()));
+  KSTREAM_ASSIGN_OR_RETURN(Event event, Ask(handle, RD_KAFKA_ADMIN_OP_DELETERECORDS, what,
+                                            handle->deadline(), [&](auto* options, auto* queue) {
+                                              rd_kafka_DeleteRecords_t* all[] = {deleted.get()};
+                                              rd_kafka_DeleteRecords(handle->get(), all, 1, options,
+                                                                     queue);
+                                            }));
+  const auto* result = rd_kafka_event_DeleteRecords_result(event.get());
+  for (const auto& element : Elements(rd_kafka_DeleteRecords_result_offsets(result))) {
+    KSTREAM_RETURN_IF_ERROR(ClusterError(
+        element.err, fmt::format("{} of {}[{}]", what, element.topic, element.partition)));
   }
-  const char* why = rd_kafka_topic_result_error_string(topics[0]);
-  return Status::Cluster(
-      fmt::format("{}: {}", what, why != nullptr ? why : rd_kafka_err2str(error)));
+  return Status::Ok();
+}
+
+Result<GroupDescription> DescribeGroup(Handle* handle, const std::string& group) {
+  const std::string what = "asking for the members of group " + group;
+  KSTREAM_ASSIGN_OR_RETURN(Event event, Ask(handle, RD_KAFKA_ADMIN_OP_DESCRIBECONSUMERGROUPS, what,
+                                            handle->deadline(), [&](auto* options, auto* queue) {
+                                              const char* groups[] = {group.c_str()};
+                                              rd_kafka_DescribeConsumerGroups(handle->get(), groups,
+                                                                              1, options, queue);
+                                            }));
+  size_t count = 0;
+  const auto* result = rd_kafka_event_DescribeConsumerGroups_result(event.get());
+  const auto* const* groups = rd_kafka_DescribeConsumerGroups_result_groups(result, &count);
+  if (count != 1) return Status::Cluster(what + ": no answer");
+  if (const auto* error = rd_kafka_ConsumerGroupDescription_error(groups[0])) {
+    const rd_kafka_resp_err_t code = rd_kafka_error_code(error);
+    if (code == RD_KAFKA_RESP_ERR_GROUP_ID_NOT_FOUND) return GroupDescription();
+    if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return ClusterError(code, what);
+  }
+  return Describe(groups[0]);
 }
 
 }  // namespace kstream::transport::kafka

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "kstream/status.h"
+#include "transport/admin.h"
 #include "transport/kafka/handle.h"
 
 namespace kstream::transport::kafka {
@@ -19,9 +20,14 @@ Result<std::map<std::string, std::string>> DescribeTopicConfig(Handle* handle,
                                                                const std::string& topic,
                                                                std::chrono::milliseconds limit);
 
-// Ok when the topic exists already.
-Status CreateTopic(Handle* handle, const std::string& name, int32_t partitions,
-                   int16_t replication_factor, const std::map<std::string, std::string>& config);
+// The rest is as Admin says. What was made may take a moment to be seen.
+Result<bool> CreateTopic(Handle* handle, const std::string& name, int32_t partitions,
+                         int16_t replication_factor,
+                         const std::map<std::string, std::string>& config);
+Status CreatePartitions(Handle* handle, const std::string& topic, int32_t total);
+Status DeleteTopic(Handle* handle, const std::string& topic);
+Status DeleteRecords(Handle* handle, const std::map<TopicPartition, int64_t>& before);
+Result<GroupDescription> DescribeGroup(Handle* handle, const std::string& group);
 
 }  // namespace kstream::transport::kafka
 

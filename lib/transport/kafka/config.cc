@@ -79,6 +79,12 @@ std::string NoGroup() {
   return fmt::format("kstream-none-{:08x}{:08x}", random(), random());
 }
 
+// What the user calls the client; librdkafka's own name for it says nothing.
+std::string UsersClientId(const rd_kafka_conf_t* conf) {
+  const std::string id = Get(conf, "client.id");
+  return id.empty() || id == "rdkafka" ? "kstream" : id;
+}
+
 int64_t Number(const rd_kafka_conf_t* conf, const char* name) {
   std::string text = Get(conf, name);
   int64_t number = 0;
@@ -126,7 +132,12 @@ Result<Conf> ConsumerConf(const Options& options, const ConsumerOptions& consume
   if (!consumer.instance_id.empty()) {
     forced.emplace_back("group.instance.id", consumer.instance_id);
   }
-  return Build(options, defaults, options.consumer, forced);
+  KSTREAM_ASSIGN_OR_RETURN(Conf conf, Build(options, defaults, options.consumer, forced));
+  if (!consumer.client_id.empty()) {
+    const std::string full = UsersClientId(conf.get()) + ";" + consumer.client_id;
+    KSTREAM_RETURN_IF_ERROR(Set(conf.get(), "client.id", full));
+  }
+  return conf;
 }
 
 Result<Conf> AdminConf(const Options& options) {

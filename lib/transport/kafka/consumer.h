@@ -47,7 +47,8 @@ class KafkaConsumer : public Consumer {
   Status Unassign(std::span<const TopicPartition> partitions) override;
   Status Pause(std::span<const TopicPartition> partitions) override;
   Status Resume(std::span<const TopicPartition> partitions) override;
-  Status Poll(std::chrono::milliseconds wait, Batch* batch) override;
+  Status Poll(std::chrono::milliseconds wait, Batch* batch, size_t most) override;
+  void KeepAlive() override;
   void CommitAsync(std::vector<PartitionOffset> offsets, std::function<void(Status)> done) override;
   Status CommitSync(std::vector<PartitionOffset> offsets) override;
   Result<std::vector<PartitionOffset>> Committed(
@@ -96,6 +97,7 @@ class KafkaConsumer : public Consumer {
 
   // Noted by the callback, handed out by the Poll that serves it.
   std::vector<TopicPartition> assigned_, revoked_, lost_;
+  bool rebalanced_ = false;
   std::set<TopicPartition> owed_;        // revoked: the group waits for Unassign
   std::vector<TopicPartition> leaving_;  // unassigned while others are owed
 };

@@ -27,6 +27,7 @@ void KafkaBatch::Clear() {
   assigned.clear();
   revoked.clear();
   lost.clear();
+  rebalanced = false;
   headers_.clear();
   ranges_.clear();
   for (rd_kafka_message_t* message : messages_) rd_kafka_message_destroy(message);

@@ -30,6 +30,7 @@ void KafkaConsumer::OnRebalance(rd_kafka_t* client, rd_kafka_resp_err_t event,
                                 rd_kafka_topic_partition_list_t* partitions, void* opaque) {
   auto* self = Handle::Owner<KafkaConsumer>(opaque);
   self->joining_ = false;
+  self->rebalanced_ = true;
   if (event == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) {
     self->held_ += partitions->cnt;
     for (const auto& element : Elements(partitions)) {
@@ -70,25 +71,29 @@ void KafkaConsumer::OnRevoked(const rd_kafka_topic_partition_list_t* partitions,
   if (!status.ok()) Log(LogLevel::kWarning, status.message());
 }
 
-Status KafkaConsumer::Poll(std::chrono::milliseconds wait, Batch* out) {
+Status KafkaConsumer::Poll(std::chrono::milliseconds wait, Batch* out, size_t most) {
   auto* batch = static_cast<KafkaBatch*>(out);
   batch->Clear();
+  const size_t size = std::clamp<size_t>(most, 1, kBatchRecords);
   // What is there goes first and costs one call. Only an empty queue is waited on, for one message,
   // and what came with it is taken too.
-  if (!batch->Take(queue_.get(), std::chrono::milliseconds(0), kBatchRecords) &&
-      assigned_.empty() && revoked_.empty() && lost_.empty() && wait.count() > 0 &&
-      batch->Take(queue_.get(), wait, 1)) {
-    batch->Take(queue_.get(), std::chrono::milliseconds(0), kBatchRecords);
+  if (!batch->Take(queue_.get(), std::chrono::milliseconds(0), size) && !rebalanced_ &&
+      wait.count() > 0 && batch->Take(queue_.get(), wait, 1) && size > 1) {
+    batch->Take(queue_.get(), std::chrono::milliseconds(0), size - 1);
   }
   Status status = Fill(batch);
   batch->assigned = std::exchange(assigned_, {});
   batch->revoked = std::exchange(revoked_, {});
   batch->lost = std::exchange(lost_, {});
+  batch->rebalanced = std::exchange(rebalanced_, false);
   commits_->Serve();
   if (!status.ok()) return status;
   if (!batch->messages().empty()) core_->handle->Heard();
   return core_->handle->Check();
 }
+
+// A call for no message at all only tells librdkafka that the application is alive.
+void KafkaConsumer::KeepAlive() { rd_kafka_consume_batch_queue(queue_.get(), 0, nullptr, 0); }
 
 KafkaConsumer::Position* KafkaConsumer::Find(const rd_kafka_message_t& message) {
   if (message.rkt == nullptr) return nullptr;

@@ -1,4 +1,6 @@
 // MemoryAdmin: answers from the broker's own state, as a read_uncommitted client sees it.
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "transport/memory/clients.h"
@@ -47,11 +49,49 @@ class MemoryAdmin final : public Admin {
     return found->second.config;
   }
 
-  Status CreateTopic(const std::string& name, int32_t partitions, int16_t,
-                     const std::map<std::string, std::string>& config) override {
+  Result<bool> CreateTopic(const std::string& name, int32_t partitions, int16_t,
+                           const std::map<std::string, std::string>& config) override {
     const std::lock_guard lock(broker_->mutex);
-    broker_->Create(name, partitions, config);
+    return broker_->Create(name, partitions, config);
+  }
+
+  Status CreatePartitions(const std::string& topic, int32_t total) override {
+    const std::lock_guard lock(broker_->mutex);
+    return broker_->Grow(topic, total) ? Status::Ok() : TopicMissing(topic, false);
+  }
+
+  Status DeleteTopic(const std::string& topic) override {
+    const std::lock_guard lock(broker_->mutex);
+    if (broker_->topics.erase(topic) > 0) broker_->Changed();
     return Status::Ok();
+  }
+
+  Status DeleteRecords(const std::map<TopicPartition, int64_t>& before) override {
+    const std::lock_guard lock(broker_->mutex);
+    for (const auto& [partition, offset] : before) {
+      PartitionLog* const log = broker_->Find(partition);
+      if (log == nullptr) return PartitionMissing(partition);
+      const auto& config = broker_->topics.find(partition.topic)->second.config;
+      if (const auto policy = config.find("cleanup.policy");
+          policy != config.end() && policy->second == "compact") {
+        return Status::Cluster(
+            fmt::format("deleting records of topic {}: it is only compacted (cleanup.policy)",
+                        partition.topic));
+      }
+      if (offset > log->high()) {
+        return Status::Cluster(fmt::format("deleting records below {} of {}[{}]: it ends at {}",
+                                           offset, partition.topic, partition.partition,
+                                           log->high()));
+      }
+      log->RaiseLow(offset);
+    }
+    return Status::Ok();
+  }
+
+  Result<GroupDescription> DescribeGroup(const std::string& group) override {
+    const std::lock_guard lock(broker_->mutex);
+    const auto found = broker_->groups.find(group);
+    return found == broker_->groups.end() ? GroupDescription() : found->second.Describe();
   }
 
  private:

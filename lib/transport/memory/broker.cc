@@ -4,14 +4,23 @@
 
 namespace kstream::transport::memory {
 
-void Broker::Create(const std::string& topic, int32_t partitions,
+bool Broker::Create(const std::string& topic, int32_t partitions,
                     const std::map<std::string, std::string>& config) {
-  if (topics.contains(topic)) return;
+  if (topics.contains(topic)) return false;
   names.insert(topic);
-  Topic& created = topics[topic];
-  for (int32_t i = 0; i < partitions; i++) created.partitions.emplace_back(i);
-  created.config = config;
+  topics[topic].config = config;
+  return Grow(topic, partitions);
+}
+
+bool Broker::Grow(const std::string& topic, int32_t total) {
+  const auto found = topics.find(topic);
+  if (found == topics.end()) return false;
+  auto& partitions = found->second.partitions;
+  for (auto i = static_cast<int32_t>(partitions.size()); i < total; i++) {
+    partitions.emplace_back(i);
+  }
   Changed();
+  return true;
 }
 
 PartitionLog* Broker::Find(const TopicPartition& partition) {

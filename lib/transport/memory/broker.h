@@ -38,9 +38,11 @@ struct Broker {
   size_t poll_records = 500;
   std::function<void()> idle;
 
-  // Ok when the topic exists already.
-  void Create(const std::string& topic, int32_t partitions,
+  // False when the topic exists already.
+  bool Create(const std::string& topic, int32_t partitions,
               const std::map<std::string, std::string>& config);
+  // False when it does not exist. Never fewer than there are.
+  bool Grow(const std::string& topic, int32_t total);
   // Null when it does not exist.
   PartitionLog* Find(const TopicPartition& partition);
   // Lets every group look at the topics and its members again, and wakes those who wait.

@@ -3,17 +3,17 @@
 #define KSTREAM_TRANSPORT_MEMORY_CLIENTS_H_
 
 #include <memory>
-#include <string>
 
 #include "transport/admin.h"
+#include "transport/cluster.h"
 #include "transport/consumer.h"
 #include "transport/memory/broker.h"
 #include "transport/producer.h"
 
 namespace kstream::transport::memory {
 
-// `group` empty: none.
-std::unique_ptr<Consumer> NewMemoryConsumer(std::shared_ptr<Broker> broker, std::string group);
+std::unique_ptr<Consumer> NewMemoryConsumer(std::shared_ptr<Broker> broker,
+                                            const ConsumerOptions& options);
 std::unique_ptr<Producer> NewMemoryProducer(std::shared_ptr<Broker> broker);
 std::unique_ptr<Admin> NewMemoryAdmin(std::shared_ptr<Broker> broker);
 

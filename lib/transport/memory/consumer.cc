@@ -20,6 +20,7 @@ class MemoryBatch final : public Batch {
     assigned.clear();
     revoked.clear();
     lost.clear();
+    rebalanced = false;
     stored_.clear();
     headers_.clear();
   }
@@ -49,15 +50,17 @@ class MemoryBatch final : public Batch {
 
 class MemoryConsumer final : public Consumer {
  public:
-  MemoryConsumer(std::shared_ptr<Broker> broker, std::string group)
-      : broker_(std::move(broker)), group_(std::move(group)) {}
+  MemoryConsumer(std::shared_ptr<Broker> broker, const ConsumerOptions& options)
+      : broker_(std::move(broker)), options_(options) {}
   ~MemoryConsumer() override { static_cast<void>(Close()); }
 
   std::unique_ptr<Batch> NewBatch() override { return std::make_unique<MemoryBatch>(broker_); }
 
   Status Subscribe(const std::vector<std::string>& topics) override {
     const std::lock_guard lock(broker_->mutex);
-    KSTREAM_ASSIGN_OR_RETURN(member_, group().Join(topics));
+    KSTREAM_ASSIGN_OR_RETURN(member_,
+                             group().Join(topics, options_.client_id, options_.instance_id));
+    holder_ = member_->holder;
     broker_->Changed();
     return Status::Ok();
   }
@@ -79,7 +82,7 @@ class MemoryConsumer final : public Consumer {
   Status Unassign(std::span<const TopicPartition> partitions) override {
     const std::lock_guard lock(broker_->mutex);
     for (const TopicPartition& partition : partitions) positions_.erase(partition);
-    if (member_ != nullptr) {
+    if (member_ != nullptr && Membership().ok()) {
       Group::GiveBack(member_, partitions);
       broker_->Changed();
     }
@@ -93,7 +96,8 @@ class MemoryConsumer final : public Consumer {
     return SetPaused(partitions, false);
   }
 
-  Status Poll(std::chrono::milliseconds wait, Batch* out) override;
+  Status Poll(std::chrono::milliseconds wait, Batch* out, size_t most) override;
+  void KeepAlive() override {}
 
   void CommitAsync(std::vector<PartitionOffset> offsets,
                    std::function<void(Status)> done) override {
@@ -101,9 +105,11 @@ class MemoryConsumer final : public Consumer {
   }
 
   Status CommitSync(std::vector<PartitionOffset> offsets) override {
+    KSTREAM_RETURN_IF_ERROR(CheckMetadata(offsets));
     const std::lock_guard lock(broker_->mutex);
     KSTREAM_RETURN_IF_ERROR(broker_->commit_failure);
     if (member_ == nullptr) return Status::Cluster("committing offsets: not in a group");
+    KSTREAM_RETURN_IF_ERROR(Membership());
     for (PartitionOffset& offset : offsets) {
       group().committed()[offset.partition] = std::move(offset);
     }
@@ -116,7 +122,7 @@ class MemoryConsumer final : public Consumer {
     std::vector<PartitionOffset> result;
     for (const TopicPartition& partition : partitions) {
       result.push_back({partition, kNoOffset, ""});
-      if (group_.empty()) continue;
+      if (options_.group.empty()) continue;
       const auto found = group().committed().find(partition);
       if (found != group().committed().end()) result.back() = found->second;
     }
@@ -127,7 +133,8 @@ class MemoryConsumer final : public Consumer {
     const std::lock_guard lock(broker_->mutex);
     positions_.clear();
     if (member_ == nullptr) return Status::Ok();
-    group().Leave(std::exchange(member_, nullptr));
+    if (Membership().ok()) group().Leave(member_);
+    member_ = nullptr;
     broker_->Changed();
     return Status::Ok();
   }
@@ -139,7 +146,18 @@ class MemoryConsumer final : public Consumer {
     bool paused = false;
   };
 
-  Group& group() { return broker_->groups[group_]; }
+  Group& group() { return broker_->groups[options_.group]; }
+
+  // kFenced when this consumer is not the one that its member belongs to any more.
+  Status Membership() const {
+    if (member_->gone) {
+      return Status(StatusCode::kFenced, "put out of the group: the session ran out: start again");
+    }
+    if (member_->holder == holder_) return Status::Ok();
+    return Status(StatusCode::kFenced,
+                  "put out of the group: another member has the same group.instance.id: give each "
+                  "its own");
+  }
 
   Status SetPaused(std::span<const TopicPartition> partitions, bool paused) {
     const std::lock_guard lock(broker_->mutex);
@@ -152,35 +170,38 @@ class MemoryConsumer final : public Consumer {
   }
 
   // With the broker's mutex held.
-  Status Fill(MemoryBatch* batch);
-  Status Read(const TopicPartition& partition, Position* position, MemoryBatch* batch);
+  Status Fill(MemoryBatch* batch, size_t most);
+  Status Read(const TopicPartition& partition, Position* position, MemoryBatch* batch, size_t most);
   void TellRebalance(MemoryBatch* batch);
 
   const std::shared_ptr<Broker> broker_;
-  const std::string group_;
-  Group::Member* member_ = nullptr;
+  const ConsumerOptions options_;
+  Group::MemberPtr member_;  // null: in no group
+  int holder_ = 0;
   std::map<TopicPartition, Position> positions_;
   size_t turn_ = 0;
   std::vector<std::pair<std::function<void(Status)>, Status>> decided_;  // commits to be reported
 };
 
-Status MemoryConsumer::Poll(std::chrono::milliseconds wait, Batch* out) {
+Status MemoryConsumer::Poll(std::chrono::milliseconds wait, Batch* out, size_t most) {
   auto* const batch = static_cast<MemoryBatch*>(out);
   batch->Clear();
   for (auto& [done, status] : std::exchange(decided_, {})) done(status);
   std::unique_lock lock(broker_->mutex);
   const auto quiet = [&] {
     return batch->records.empty() && batch->ends.empty() && batch->assigned.empty() &&
-           batch->revoked.empty() && batch->lost.empty();
+           batch->revoked.empty() && batch->lost.empty() && !batch->rebalanced;
   };
-  KSTREAM_RETURN_IF_ERROR(Fill(batch));
+  KSTREAM_RETURN_IF_ERROR(Fill(batch, most));
   if (!quiet() || wait.count() == 0) return Status::Ok();
   broker_->Wait(&lock, wait);
-  return Fill(batch);
+  return Fill(batch, most);
 }
 
-Status MemoryConsumer::Fill(MemoryBatch* batch) {
+Status MemoryConsumer::Fill(MemoryBatch* batch, size_t most) {
   KSTREAM_RETURN_IF_ERROR(broker_->poll_failure);
+  if (member_ != nullptr) KSTREAM_RETURN_IF_ERROR(Membership());
+  most = std::min(most, broker_->poll_records);
   TellRebalance(batch);
   // Another partition is the first each time, so that none starves.
   const size_t size = positions_.size();
@@ -188,14 +209,14 @@ Status MemoryConsumer::Fill(MemoryBatch* batch) {
   if (size > 0) std::advance(next, turn_++ % size);
   for (size_t i = 0; i < size; i++) {
     auto& [partition, position] = *next;
-    if (!position.paused) KSTREAM_RETURN_IF_ERROR(Read(partition, &position, batch));
+    if (!position.paused) KSTREAM_RETURN_IF_ERROR(Read(partition, &position, batch, most));
     if (++next == positions_.end()) next = positions_.begin();
   }
   return Status::Ok();
 }
 
-Status MemoryConsumer::Read(const TopicPartition& partition, Position* position,
-                            MemoryBatch* batch) {
+Status MemoryConsumer::Read(const TopicPartition& partition, Position* position, MemoryBatch* batch,
+                            size_t most) {
   const PartitionLog* const log = broker_->Find(partition);
   if (log == nullptr) return PartitionMissing(partition);
   if (position->next < log->low() || position->next > log->high()) {
@@ -206,7 +227,7 @@ Status MemoryConsumer::Read(const TopicPartition& partition, Position* position,
   const std::string& topic = *broker_->names.find(partition.topic);
   auto record = log->Next(position->next);
   for (; record != nullptr; record = log->Next(position->next)) {
-    if (batch->records.size() >= broker_->poll_records) return Status::Ok();
+    if (batch->records.size() >= most) return Status::Ok();
     position->next = record->offset + 1;
     batch->Add(topic, std::move(record));
   }
@@ -222,14 +243,16 @@ void MemoryConsumer::TellRebalance(MemoryBatch* batch) {
   batch->assigned = std::exchange(member_->assigned, {});
   batch->revoked = std::exchange(member_->revoked, {});
   batch->lost = std::exchange(member_->lost, {});
+  batch->rebalanced = std::exchange(member_->rebalanced, false);
   // What is lost is taken away at once.
   for (const TopicPartition& partition : batch->lost) positions_.erase(partition);
 }
 
 }  // namespace
 
-std::unique_ptr<Consumer> NewMemoryConsumer(std::shared_ptr<Broker> broker, std::string group) {
-  return std::make_unique<MemoryConsumer>(std::move(broker), std::move(group));
+std::unique_ptr<Consumer> NewMemoryConsumer(std::shared_ptr<Broker> broker,
+                                            const ConsumerOptions& options) {
+  return std::make_unique<MemoryConsumer>(std::move(broker), options);
 }
 
 }  // namespace kstream::transport::memory

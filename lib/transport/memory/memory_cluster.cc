@@ -25,7 +25,7 @@ MemoryCluster::MemoryCluster(const std::string& name) : broker_(std::make_shared
 const std::string& MemoryCluster::name() const { return broker_->name; }
 
 Result<std::unique_ptr<Consumer>> MemoryCluster::NewConsumer(const ConsumerOptions& options) {
-  return NewMemoryConsumer(broker_, options.group);
+  return NewMemoryConsumer(broker_, options);
 }
 
 Result<std::unique_ptr<Producer>> MemoryCluster::NewProducer() {
@@ -44,6 +44,11 @@ void MemoryCluster::DeleteTopic(const std::string& topic) {
   const std::lock_guard lock(broker_->mutex);
   broker_->topics.erase(topic);
   broker_->Changed();
+}
+
+void MemoryCluster::GrowTopic(const std::string& topic, int32_t total) {
+  const std::lock_guard lock(broker_->mutex);
+  if (!broker_->Grow(topic, total)) throw std::out_of_range("no topic " + topic);
 }
 
 int64_t MemoryCluster::Produce(const std::string& topic, int32_t partition, StoredRecord record,
@@ -99,8 +104,8 @@ void MemoryCluster::Commit(const std::string& group, const PartitionOffset& offs
 std::vector<size_t> MemoryCluster::Members(const std::string& group) const {
   const std::lock_guard lock(broker_->mutex);
   std::vector<size_t> owned;
-  for (const Group::Member& member : broker_->groups[group].members()) {
-    owned.push_back(member.owned.size());
+  for (const auto& member : broker_->groups[group].members()) {
+    owned.push_back(member->owned.size());
   }
   return owned;
 }
@@ -108,6 +113,12 @@ std::vector<size_t> MemoryCluster::Members(const std::string& group) const {
 void MemoryCluster::Evict(const std::string& group, const TopicPartition& partition) {
   const std::lock_guard lock(broker_->mutex);
   broker_->groups[group].Evict(partition);
+  broker_->Changed();
+}
+
+void MemoryCluster::Crash(const std::string& group, const std::string& member) {
+  const std::lock_guard lock(broker_->mutex);
+  broker_->groups[group].Remove(member);
   broker_->Changed();
 }
 

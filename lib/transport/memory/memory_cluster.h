@@ -31,7 +31,6 @@ class MemoryCluster final : public Cluster {
   explicit MemoryCluster(const std::string& name = "");
 
   const std::string& name() const override;
-  // Every member is a dynamic one: instance_id is not looked at.
   Result<std::unique_ptr<Consumer>> NewConsumer(const ConsumerOptions& options) override;
   Result<std::unique_ptr<Producer>> NewProducer() override;
   Result<std::unique_ptr<Admin>> NewAdmin() override;
@@ -40,6 +39,8 @@ class MemoryCluster final : public Cluster {
                    const std::map<std::string, std::string>& config = {});
   // Together with CreateTopic: the topic is made anew. Commits stay.
   void DeleteTopic(const std::string& topic);
+  // Members of groups that follow the topic are given the new partitions.
+  void GrowTopic(const std::string& topic, int32_t total);
 
   // Returns the record's offset.
   int64_t Produce(const std::string& topic, int32_t partition, StoredRecord record,
@@ -58,6 +59,13 @@ class MemoryCluster final : public Cluster {
   std::vector<size_t> Members(const std::string& group) const;
   // Puts the owner of a partition out of its group; it hears so at its next Poll and joins again.
   void Evict(const std::string& group, const TopicPartition& partition);
+  // The member with this client id (or member id, as DescribeGroup tells it) is no more: its
+  // partitions are free, a static one's too, and nothing that its consumer does counts: kFenced.
+  void Crash(const std::string& group, const std::string& member);
+  // The session of a static member is over, as after its consumer was closed for too long.
+  void ExpireStatic(const std::string& group, const std::string& instance_id) {
+    Crash(group, instance_id);
+  }
 
   // While held, what is sent stays in its producer: neither written nor acknowledged.
   void HoldAcks(bool hold);

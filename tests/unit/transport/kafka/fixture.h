@@ -187,8 +187,7 @@ class BrokerTest : public ::testing::Test {
   }
   std::string NewTopic(int32_t partitions, const std::map<std::string, std::string>& config = {}) {
     std::string name = RandomName("t");
-    Status status = admin_->CreateTopic(name, partitions, 1, config);
-    EXPECT_TRUE(status.ok()) << status.message();
+    EXPECT_TRUE(Must(admin_->CreateTopic(name, partitions, 1, config)));
     return name;
   }
 

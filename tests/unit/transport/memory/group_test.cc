@@ -14,8 +14,8 @@ Partitions Take(std::vector<TopicPartition>* told) { return std::exchange(*told,
 
 class GroupTest : public testing::Test {
  protected:
-  Group::Member* Join(const std::vector<std::string>& topics = {"t"}) {
-    Group::Member* const member = *group_.Join(topics);
+  Group::MemberPtr Join(const std::vector<std::string>& topics = {"t"}) {
+    const Group::MemberPtr member = *group_.Join(topics);
     group_.Rebalance(all_);
     return member;
   }
@@ -26,9 +26,9 @@ class GroupTest : public testing::Test {
 TEST_F(GroupTest, TheOnlyMemberGetsAll) { EXPECT_EQ(Take(&Join()->assigned), all_); }
 
 TEST_F(GroupTest, AMoveWaitsForTheOwner) {
-  Group::Member* const a = Join();
+  const Group::MemberPtr a = Join();
   Take(&a->assigned);
-  Group::Member* const b = Join();
+  const Group::MemberPtr b = Join();
   EXPECT_THAT(Take(&a->revoked), UnorderedElementsAre(TopicPartition{"t", 2}, all_[3]));
   EXPECT_THAT(b->assigned, IsEmpty());
   group_.Rebalance(all_);
@@ -41,8 +41,8 @@ TEST_F(GroupTest, AMoveWaitsForTheOwner) {
 }
 
 TEST_F(GroupTest, WhatAMemberHasNotHeardOfMovesAtOnce) {
-  Group::Member* const a = Join();
-  Group::Member* const b = Join();
+  const Group::MemberPtr a = Join();
+  const Group::MemberPtr b = Join();
   EXPECT_THAT(a->assigned, ElementsAre(all_[0], all_[1]));
   EXPECT_THAT(a->revoked, IsEmpty());
   EXPECT_THAT(b->assigned, ElementsAre(all_[2], all_[3]));
@@ -50,15 +50,15 @@ TEST_F(GroupTest, WhatAMemberHasNotHeardOfMovesAtOnce) {
 
 TEST_F(GroupTest, ALoadThatDiffersByOneStays) {
   all_.pop_back();
-  Group::Member* const a = Join();
+  const Group::MemberPtr a = Join();
   Take(&a->assigned);
   Join();
   EXPECT_THAT(a->revoked, ElementsAre(all_[2]));
 }
 
 TEST_F(GroupTest, TheOthersInheritFromOneThatLeaves) {
-  Group::Member* const a = Join();
-  Group::Member* const b = Join();
+  const Group::MemberPtr a = Join();
+  const Group::MemberPtr b = Join();
   Take(&b->assigned);
   group_.Leave(a);
   group_.Rebalance(all_);
@@ -67,11 +67,11 @@ TEST_F(GroupTest, TheOthersInheritFromOneThatLeaves) {
 
 TEST_F(GroupTest, AnEvictedMemberLosesAllAndComesLast) {
   all_.resize(2);
-  Group::Member* const a = Join();
-  Group::Member* const b = Join();
+  const Group::MemberPtr a = Join();
+  const Group::MemberPtr b = Join();
   Take(&a->assigned);
   Take(&b->assigned);
-  Group::Member* const c = Join();
+  const Group::MemberPtr c = Join();
   group_.Evict(all_[0]);
   group_.Rebalance(all_);
   EXPECT_THAT(a->lost, ElementsAre(all_[0]));
@@ -81,8 +81,8 @@ TEST_F(GroupTest, AnEvictedMemberLosesAllAndComesLast) {
 
 TEST_F(GroupTest, MembersGetOnlyWhatTheyFollow) {
   all_ = {{"__x", 0}, {"a1", 0}, {"b1", 0}, {"b2", 0}};
-  Group::Member* const a = Join({"^b", "^__"});
-  Group::Member* const b = Join({"a1", "b1"});
+  const Group::MemberPtr a = Join({"^b", "^__"});
+  const Group::MemberPtr b = Join({"a1", "b1"});
   EXPECT_THAT(a->assigned, ElementsAre(all_[2], all_[3]));
   EXPECT_THAT(b->assigned, ElementsAre(all_[1]));
   EXPECT_EQ(group_.Join({"^("}).status().code(), StatusCode::kUsage);
