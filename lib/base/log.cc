@@ -8,6 +8,7 @@
 #include <iterator>
 #include <memory>
 
+#include "base/printable.h"
 #include "base/time.h"
 
 namespace kstream {
@@ -44,41 +45,6 @@ void Append(std::string_view text, spdlog::memory_buf_t* out) {
   out->append(text.data(), text.data() + text.size());
 }
 
-// Bytes of the well-formed UTF-8 sequence at the front of `s`; 0 when there is none.
-size_t Utf8Length(std::string_view s) {
-  auto byte = [&](size_t i) { return static_cast<unsigned char>(s[i]); };
-  unsigned char lead = byte(0);
-  size_t length = lead < 0x80 ? 1 : lead < 0xC2 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-  if (length == 0 || lead > 0xF4 || s.size() < length) return 0;
-  for (size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  }
-  if (lead == 0xE0 && byte(1) < 0xA0) return 0;  // overlong
-  if (lead == 0xED && byte(1) > 0x9F) return 0;  // surrogate
-  if (lead == 0xF0 && byte(1) < 0x90) return 0;  // overlong
-  if (lead == 0xF4 && byte(1) > 0x8F) return 0;  // above U+10FFFF
-  return length;
-}
-
-// Control characters as \u00XX, which both forms read as an escape; bytes that are no UTF-8 as the
-// replacement character. In JSON quotes and backslashes are escaped too.
-void AppendSafe(std::string_view text, bool json, spdlog::memory_buf_t* out) {
-  while (!text.empty()) {
-    auto c = static_cast<unsigned char>(text.front());
-    size_t length = Utf8Length(text);
-    if (length == 0) {
-      Append("\uFFFD", out);
-      length = 1;
-    } else if (c < 0x20 || c == 0x7F) {
-      fmt::format_to(std::back_inserter(*out), "\\u{:04x}", c);
-    } else {
-      if (json && (c == '"' || c == '\\')) Append("\\", out);
-      Append(text.substr(0, length), out);
-    }
-    text.remove_prefix(length);
-  }
-}
-
 class LineFormatter : public spdlog::formatter {
  public:
   LineFormatter(std::string name, bool json) : name_(std::move(name)), json_(json) {}
@@ -90,7 +56,7 @@ class LineFormatter : public spdlog::formatter {
           std::chrono::duration_cast<std::chrono::milliseconds>(message.time.time_since_epoch());
       fmt::format_to(std::back_inserter(out), R"({{"ts":"{}","level":"{}","message":")",
                      FormatRfc3339(since_epoch.count()), Word(message.level));
-      AppendSafe(text, true, &out);
+      Append(Printable(text, R"("\)"), &out);
       Append("\"}\n", &out);
       return;
     }
@@ -99,7 +65,7 @@ class LineFormatter : public spdlog::formatter {
     } else {
       Append("% ", &out);
     }
-    AppendSafe(text, false, &out);
+    Append(Printable(text), &out);
     Append("\n", &out);
   }
 
