@@ -59,6 +59,21 @@ committed() { admin committed "$1" "$2" | paste -sd' '; }
 # log_end TOPIC PARTITION: the offset behind everything, markers of transactions too.
 log_end() { kcat -Q -b "$KSTREAM_BROKERS" -t "$1:$2:-1" | grep -o '[0-9]*$'; }
 
+# log_ends TOPIC PARTITIONS: those of the first so many partitions, with blanks between.
+log_ends() {
+  local p
+  for ((p = 0; p < $2; p++)); do log_end "$1" $p; done | paste -sd' '
+}
+
+# consumer_groups OPTION...: kafka-consumer-groups, of the same release as the test broker.
+need_consumer_groups() {
+  [[ -d $ROOT/build/broker/libs ]] || skip "Kafka's own tools come with ./dev broker start"
+}
+consumer_groups() {
+  java -XX:TieredStopAtLevel=1 -cp "$ROOT/build/broker/libs/*" -Dorg.slf4j.simpleLogger.defaultLogLevel=error \
+    org.apache.kafka.tools.consumer.group.ConsumerGroupCommand --bootstrap-server "$KSTREAM_BROKERS" "$@"
+}
+
 # try CODE COMMAND...: runs it and checks the code. Then $output is stdout and $stderr is stderr,
 # both without their last line end.
 try() {

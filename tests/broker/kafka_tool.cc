@@ -5,14 +5,17 @@
 // It uses librdkafka directly and nothing of kstream: what it sets up and reports cannot share a
 // mistake with what is tested. Anything that fails ends it with exit code 1 and one line.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <librdkafka/rdkafka.h>
 #include <unistd.h>
 
 #include <charconv>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <sstream>
 #include <string>
@@ -31,6 +34,9 @@ constexpr std::string_view kUsage =
   delete-records TOPIC PARTITION BEFORE
   commit-offset GROUP TOPIC PARTITION OFFSET
   committed GROUP TOPIC                 one line a partition: its offset, or -
+  members GROUP [EVERY-MS]              a line of JSON, or one each so many ms, for ever:
+      {"time":S,"state":"Stable","members":[{"id":..,"client":..,"instance":..,"partitions":
+      {"TOPIC":[0,1]}}]}
   transact ID                           runs the lines of stdin, answering each with a line "ok":
       begin | commit | abort | put TOPIC PARTITION VALUE (outside of a transaction: a plain record)
 )";
@@ -46,7 +52,7 @@ void Check(rd_kafka_resp_err_t error, std::string_view what) {
   }
 }
 
-void Check(rd_kafka_error_t* error, std::string_view what) {
+void Check(const rd_kafka_error_t* error, std::string_view what) {
   if (error != nullptr) Die(fmt::format("{}: {}", what, rd_kafka_error_string(error)));
 }
 
@@ -165,7 +171,47 @@ class Admin {
     Check(result->elems[0].err, topic);
   }
 
+  // As one line of JSON. The names in it are those of tests, so nothing has to be escaped.
+  std::string DescribeGroup(const std::string& group) {
+    const char* names[] = {group.c_str()};
+    rd_kafka_DescribeConsumerGroups(handle_.get(), names, 1, nullptr, queue_.get());
+    const Event event = Answer();
+    size_t count = 0;
+    const rd_kafka_ConsumerGroupDescription_t* const description =
+        rd_kafka_DescribeConsumerGroups_result_groups(
+            rd_kafka_event_DescribeConsumerGroups_result(event.get()), &count)[0];
+    Check(rd_kafka_ConsumerGroupDescription_error(description), group);
+    std::vector<std::string> members;
+    for (size_t i = 0; i < rd_kafka_ConsumerGroupDescription_member_count(description); i++) {
+      members.push_back(DescribeMember(rd_kafka_ConsumerGroupDescription_member(description, i)));
+    }
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    return fmt::format(
+        R"({{"time":{:.3f},"state":"{}","members":[{}]}})",
+        std::chrono::duration<double>(now).count(),
+        rd_kafka_consumer_group_state_name(rd_kafka_ConsumerGroupDescription_state(description)),
+        fmt::join(members, ","));
+  }
+
  private:
+  static std::string DescribeMember(const rd_kafka_MemberDescription_t* member) {
+    std::map<std::string, std::vector<int32_t>> owned;
+    const rd_kafka_topic_partition_list_t* const list =
+        rd_kafka_MemberAssignment_partitions(rd_kafka_MemberDescription_assignment(member));
+    for (int i = 0; list != nullptr && i < list->cnt; i++) {
+      owned[list->elems[i].topic].push_back(list->elems[i].partition);
+    }
+    std::vector<std::string> topics;
+    for (const auto& [topic, partitions] : owned) {
+      topics.push_back(fmt::format(R"("{}":[{}])", topic, fmt::join(partitions, ",")));
+    }
+    const char* const instance = rd_kafka_MemberDescription_group_instance_id(member);
+    return fmt::format(R"({{"id":"{}","client":"{}","instance":"{}","partitions":{{{}}}}})",
+                       rd_kafka_MemberDescription_consumer_id(member),
+                       rd_kafka_MemberDescription_client_id(member),
+                       instance == nullptr ? "" : instance, fmt::join(topics, ","));
+  }
+
   Event Answer() {
     Event event(rd_kafka_queue_poll(queue_.get(), kLimitMs));
     if (!event) Die("no answer of the broker");
@@ -224,6 +270,14 @@ void PrintCommitted(const Handle& handle, const std::string& topic) {
     Check(element.err, topic);
     fmt::print("{}\n", element.offset < 0 ? "-" : std::to_string(element.offset));
   }
+}
+
+void PrintMembers(const std::string& brokers, const std::string& group, int every_ms) {
+  Admin admin(brokers);
+  do {
+    std::cout << admin.DescribeGroup(group) << std::endl;
+    usleep(static_cast<useconds_t>(every_ms) * 1000);
+  } while (every_ms > 0 && std::cout);
 }
 
 class Script {
@@ -316,6 +370,8 @@ int main(int argc, char** argv) {
                  ToNumber<int64_t>(arguments[3]));
   } else if (has("committed", 2, 2)) {
     PrintCommitted(GroupHandle(brokers, arguments[0]), arguments[1]);
+  } else if (has("members", 1, 2)) {
+    PrintMembers(brokers, arguments[0], arguments.size() > 1 ? ToNumber<int>(arguments[1]) : 0);
   } else if (has("transact", 1, 1)) {
     Script(brokers, arguments[0]).Run();
   } else {

@@ -1,0 +1,35 @@
+#!/usr/bin/env bats
+# Rebalance storms: storm.py, which says what happens and what must hold.
+#
+# A failed storm happens again, nearly, with its seed: KSTREAM_STORM_SEED=N ./dev test storm.
+load helper
+
+setup_file() { export BATS_NO_PARALLELIZE_WITHIN_FILE=true; }
+
+# storm OPTION...: shows what it has printed, whether it went well or not.
+storm() {
+  local id=storm-$unique
+  [[ -z ${KSTREAM_STORM_SEED:-} ]] || set -- --seed "$KSTREAM_STORM_SEED" "$@"
+  run --separate-stderr "$ROOT/tests/broker/storm.py" --brokers "$KSTREAM_BROKERS" \
+    --kafka-tool "$kafka_tool" --app "$id" "$@"
+  sed 's/^/# /' <<<"$output" >&3
+  ((status == 0)) || fail "$stderr"
+  # Kafka's own tool agrees that nothing is left to do.
+  [[ -d $ROOT/build/broker/libs ]] || return 0
+  consumer_groups --describe --group "$id" | awk -v group="$id" '$1 == group { print $6 }' >lags
+  assert_equal "$(sort lags | uniq -c | tr -s ' ')" ' 24 0'
+}
+
+@test "a storm of members that come and go as they should repeats and loses nothing" {
+  skip 'a commit that meets a rebalance costs the member its tasks'
+  storm --kinds join,leave --events 16 --records 100000 --session-ms 10000 --no-repeats
+}
+
+@test "a storm with members killed and stalled, too, loses nothing of 500000 records" {
+  skip 'a commit that meets a rebalance costs the member its tasks'
+  storm
+}
+
+@test "the checks of a storm see what is wrong" {
+  python3 -B -m doctest "$ROOT/tests/broker/storm_checks.py"
+}
