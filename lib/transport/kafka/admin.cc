@@ -69,13 +69,18 @@ Result<std::map<std::string, int32_t>> KafkaAdmin::Matching(const std::string& p
 Result<std::map<TopicPartition, Admin::Watermarks>> KafkaAdmin::Offsets(
     std::span<const TopicPartition> partitions) {
   std::map<TopicPartition, Watermarks> result;
-  const int limit = static_cast<int>(handle_->deadline().count());
   for (const TopicPartition& partition : partitions) {
     Watermarks marks;
-    const rd_kafka_resp_err_t error =
-        rd_kafka_query_watermark_offsets(handle_->get(), partition.topic.c_str(),
-                                         partition.partition, &marks.low, &marks.high, limit);
-    KSTREAM_RETURN_IF_ERROR(PartitionError(error, partition));
+    rd_kafka_resp_err_t error = RD_KAFKA_RESP_ERR_NO_ERROR;
+    const Status status =
+        handle_->Try("asking for the offsets of " + Where(partition), [&](int ms) {
+          error =
+              rd_kafka_query_watermark_offsets(handle_->get(), partition.topic.c_str(),
+                                               partition.partition, &marks.low, &marks.high, ms);
+          return error;
+        });
+    if (IsMissing(error)) return TopicMissing(partition.topic, false);
+    KSTREAM_RETURN_IF_ERROR(status);
     result[partition] = marks;
   }
   return result;
@@ -83,11 +88,12 @@ Result<std::map<TopicPartition, Admin::Watermarks>> KafkaAdmin::Offsets(
 
 Result<std::map<TopicPartition, int64_t>> KafkaAdmin::OffsetsForTime(
     std::span<const TopicPartition> partitions, int64_t timestamp) {
-  const PartitionList list = ToList(partitions);
-  for (int i = 0; i < list->cnt; i++) list->elems[i].offset = timestamp;
-  const rd_kafka_resp_err_t error = rd_kafka_offsets_for_times(
-      handle_->get(), list.get(), static_cast<int>(handle_->deadline().count()));
-  KSTREAM_RETURN_IF_ERROR(ClusterError(error, "asking for offsets by time"));
+  PartitionList list;
+  KSTREAM_RETURN_IF_ERROR(handle_->Try("asking for offsets by time", [&](int ms) {
+    list = ToList(partitions);
+    for (int i = 0; i < list->cnt; i++) list->elems[i].offset = timestamp;
+    return rd_kafka_offsets_for_times(handle_->get(), list.get(), ms);
+  }));
   std::map<TopicPartition, int64_t> result;
   std::vector<TopicPartition> none;
   for (const auto& element : Elements(list.get())) {
@@ -123,6 +129,7 @@ Status KafkaAdmin::AwaitPartitions(const std::string& topic, int32_t least) {
   for (;;) {
     KSTREAM_ASSIGN_OR_RETURN(int32_t seen, Partitions(topic));
     if (seen >= least) return Status::Ok();
+    if (handle_->stopped()) return handle_->Stopped("waiting for topic " + topic);
     if (Clock::now() >= end) {
       return Status::Cluster(fmt::format("topic {} was made but does not appear", topic));
     }

@@ -31,8 +31,14 @@ Result<Event> Ask(Handle* handle, rd_kafka_admin_op_t op, const std::string& wha
       rd_kafka_AdminOptions_set_request_timeout(options.get(), limit, text, sizeof text);
   if (refused != RD_KAFKA_RESP_ERR_NO_ERROR) return ClusterError(refused, what);
   send(options.get(), queue.get());
-  Event event(rd_kafka_queue_poll(queue.get(), limit + 1000));
-  if (event == nullptr) return ClusterError(RD_KAFKA_RESP_ERR__TIMED_OUT, what);
+  const Clock::time_point end = Clock::now() + std::chrono::milliseconds(limit + 1000);
+  Event event;
+  while (event == nullptr) {
+    event.reset(rd_kafka_queue_poll(queue.get(), 100));
+    if (event != nullptr) break;
+    if (handle->stopped()) return handle->Stopped(what);
+    if (Clock::now() >= end) return ClusterError(RD_KAFKA_RESP_ERR__TIMED_OUT, what);
+  }
   const rd_kafka_resp_err_t error = rd_kafka_event_error(event.get());
   if (error == RD_KAFKA_RESP_ERR_NO_ERROR) {
     handle->Heard();

@@ -22,12 +22,14 @@ Result<std::unique_ptr<Consumer>> KafkaConsumer::New(const Options& options,
   rd_kafka_conf_set_rebalance_cb(conf.get(), OnRebalance);
   std::unique_ptr<KafkaConsumer> self(
       new KafkaConsumer(!consumer.group.empty(), !Get(conf.get(), "group.instance.id").empty()));
+  self->joins_->Watch(conf.get());
   KSTREAM_ASSIGN_OR_RETURN(self->core_->handle,
                            Handle::New(RD_KAFKA_CONSUMER, std::move(conf), options, self.get()));
+  self->core_->handle->Keep(self->joins_);
   self->core_->cluster = options.name;
-  rd_kafka_poll_set_consumer(self->client());
+  self->core_->handle->UseConsumerQueue();
   self->queue_.reset(rd_kafka_queue_get_consumer(self->client()));
-  self->commits_.emplace(self->core_->handle.get(), self->queue_.get());
+  self->commits_.emplace(self->core_->handle.get(), self->queue_.get(), self->joins_.get());
   return std::unique_ptr<Consumer>(std::move(self));
 }
 
@@ -58,11 +60,12 @@ Status KafkaConsumer::Close() {
 
 // librdkafka 2.0.2 aborts the process (rd_kafka_sticky_assignor_state_destroy) when a consumer
 // closes between the group's answer to its join and its first assignment: so that is waited for.
-// When it does not come in time the client may not be closed.
+// When it does not come in time the client may not be closed. A stage that is stopped before the
+// group was asked has nothing to wait for.
 bool KafkaConsumer::AwaitJoin() {
   const Clock::time_point end =
       Clock::now() + std::min<std::chrono::milliseconds>(kJoinLimit, core_->handle->deadline());
-  while (joining_ && Clock::now() < end) {
+  while (joining_ && Clock::now() < end && (joins_->asked() || !core_->handle->stopped())) {
     if (rd_kafka_message_t* message = rd_kafka_consumer_poll(client(), 100))
       rd_kafka_message_destroy(message);
   }
@@ -172,19 +175,14 @@ Result<std::vector<PartitionOffset>> KafkaConsumer::Committed(
     for (const TopicPartition& partition : partitions) result.push_back({partition, kNoOffset, ""});
     return result;
   }
-  const Clock::time_point end = Clock::now() + core_->handle->deadline();
   const PartitionList list = ToList(partitions);
-  for (;;) {
-    rd_kafka_resp_err_t error = rd_kafka_committed(client(), list.get(), 1000);
+  KSTREAM_RETURN_IF_ERROR(core_->handle->Try("asking for committed offsets", [&](int ms) {
+    rd_kafka_resp_err_t error = rd_kafka_committed(client(), list.get(), ms);
     for (const auto& element : Elements(list.get())) {
       if (error == RD_KAFKA_RESP_ERR_NO_ERROR) error = element.err;
     }
-    if (error == RD_KAFKA_RESP_ERR_NO_ERROR) break;
-    if (!IsTransient(error) || Clock::now() >= end) {
-      return ClusterError(error, "asking for committed offsets");
-    }
-  }
-  core_->handle->Heard();
+    return error;
+  }));
   for (const auto& element : Elements(list.get())) {
     PartitionOffset& offset = result.emplace_back();
     offset.partition = {element.topic, element.partition};

@@ -29,6 +29,7 @@
 #include "transport/consumer.h"
 #include "transport/kafka/consumer_batch.h"
 #include "transport/kafka/consumer_commits.h"
+#include "transport/kafka/consumer_joins.h"
 #include "transport/kafka/raii.h"
 
 namespace kstream::transport::kafka {
@@ -87,9 +88,11 @@ class KafkaConsumer : public Consumer {
   const bool stays_;  // a static member: the group keeps its place when it closes
   std::shared_ptr<ConsumerCore> core_ = std::make_shared<ConsumerCore>();
   Queue queue_;
+  std::shared_ptr<Joins> joins_ = std::make_shared<Joins>();
   std::optional<Commits> commits_;
   bool closing_ = false;
   bool joining_ = false;  // subscribed, and no assignment has come yet
+  bool rejoins_ = false;  // a revocation is being answered, after which the member joins again
   int held_ = 0;          // partitions that the group has given and not taken back
 
   std::map<TopicPartition, Position> positions_;

@@ -1,11 +1,14 @@
 #include "transport/kafka/consumer_commits.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <thread>
 #include <utility>
 
+#include "transport/consumer.h"
 #include "transport/kafka/errors.h"
 #include "transport/kafka/raii.h"
 
@@ -13,6 +16,7 @@ namespace kstream::transport::kafka {
 namespace {
 
 constexpr std::chrono::milliseconds kPause{50};
+constexpr std::chrono::milliseconds kJoinTurn{5};
 
 bool WorthAnotherTry(rd_kafka_resp_err_t error) {
   return IsTransient(error) || error == RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION;
@@ -48,11 +52,11 @@ Status Commits::Outcome(rd_kafka_resp_err_t error) const {
 void Commits::Start(std::vector<PartitionOffset> offsets, std::function<void(Status)> done) {
   Supersede(offsets);
   Commit& commit = commits_.emplace_back();
+  commit.refused = CheckMetadata(offsets);
   commit.commits = this;
   commit.offsets = std::move(offsets);
   commit.done = std::move(done);
-  commit.end = Clock::now() + handle_->deadline();
-  Send(&commit);
+  if (commit.refused.ok() && !joins_->under_way()) Send(&commit);
 }
 
 void Commits::Supersede(const std::vector<PartitionOffset>& newer) {
@@ -65,6 +69,7 @@ void Commits::Supersede(const std::vector<PartitionOffset>& newer) {
 }
 
 void Commits::Send(Commit* commit) {
+  if (!std::exchange(commit->tried, true)) commit->end = Clock::now() + handle_->deadline();
   commit->under_way = true;
   const rd_kafka_resp_err_t error = rd_kafka_commit_queue(
       handle_->get(), ToCommit(commit->offsets).get(), queue_, OnCommit, commit);
@@ -95,9 +100,10 @@ void Commits::Serve() {
     if (commit->under_way) continue;
     const bool superseded = commit->offsets.empty();
     if (superseded) commit->error = RD_KAFKA_RESP_ERR_NO_ERROR;
-    if (superseded || !WorthAnotherTry(commit->error) || commit->lost || now >= commit->end) {
+    const bool tried = commit->tried && (!WorthAnotherTry(commit->error) || now >= commit->end);
+    if (superseded || tried || commit->lost || !commit->refused.ok()) {
       decided.splice(decided.end(), commits_, commit);
-    } else if (now >= commit->again) {
+    } else if (now >= commit->again && !joins_->under_way()) {
       Send(&*commit);
     }
   }
@@ -105,17 +111,29 @@ void Commits::Serve() {
     // Whoever has lost partitions to the group is a member of it still, and has been told by Poll:
     // what it could not commit for them is read again by their next owner.
     const bool moot = commit.lost && WorthAnotherTry(commit.error);
-    commit.done(moot ? Status::Ok() : Outcome(commit.error));
+    if (!commit.refused.ok()) {
+      commit.done(commit.refused);
+    } else {
+      commit.done(moot ? Status::Ok() : Outcome(commit.error));
+    }
   }
 }
 
 Status Commits::Wait(const std::vector<PartitionOffset>& offsets) {
+  KSTREAM_RETURN_IF_ERROR(CheckMetadata(offsets));
   Supersede(offsets);
   const Clock::time_point end = Clock::now() + handle_->deadline();
   const PartitionList list = ToCommit(offsets);
   // An answer that comes when nobody waits any more goes with the queue.
   const Queue answers(rd_kafka_queue_new(handle_->get()));
   for (;;) {
+    for (; joins_->under_way(); std::this_thread::sleep_for(kJoinTurn)) {
+      if (Clock::now() < end) continue;
+      return Status::Cluster(
+          fmt::format("committing offsets: the group has not settled within {} s, as when a member "
+                      "does not poll: start again",
+                      handle_->deadline().count() / 1000.0));
+    }
     rd_kafka_resp_err_t error =
         rd_kafka_commit_queue(handle_->get(), list.get(), answers.get(), nullptr, nullptr);
     if (error == RD_KAFKA_RESP_ERR_NO_ERROR) error = Answer(answers.get(), end);

@@ -2,7 +2,8 @@
 //
 // A group's generation moves in the background when a member joins, and coordinators move, so a
 // refused commit is normal: it is sent again until the deadline. Not so once partitions were lost:
-// they may have a new owner, and every commit then under way ends with kFenced.
+// they may have a new owner, and what is then under way is let go. While the member joins, commits
+// wait here: see consumer_joins.h.
 #ifndef KSTREAM_TRANSPORT_KAFKA_CONSUMER_COMMITS_H_
 #define KSTREAM_TRANSPORT_KAFKA_CONSUMER_COMMITS_H_
 
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "kstream/status.h"
+#include "transport/kafka/consumer_joins.h"
 #include "transport/kafka/handle.h"
 #include "transport/types.h"
 
@@ -20,13 +22,15 @@ namespace kstream::transport::kafka {
 
 class Commits {
  public:
-  Commits(Handle* handle, rd_kafka_queue_t* queue) : handle_(handle), queue_(queue) {}
+  Commits(Handle* handle, rd_kafka_queue_t* queue, const Joins* joins)
+      : handle_(handle), queue_(queue), joins_(joins) {}
   Commits(const Commits&) = delete;
   Commits& operator=(const Commits&) = delete;
 
   // `done` is called from Serve().
   void Start(std::vector<PartitionOffset> offsets, std::function<void(Status)> done);
-  // Until the cluster has answered; kCluster when it has not by the deadline.
+  // Until the cluster has answered; kCluster when it has not by the deadline, or the group has not
+  // settled by then.
   Status Wait(const std::vector<PartitionOffset>& offsets);
 
   // Whether a Wait ended without an answer.
@@ -42,8 +46,10 @@ class Commits {
     Commits* commits;
     std::vector<PartitionOffset> offsets;
     std::function<void(Status)> done;
-    Clock::time_point end;    // no further try after it
+    Status refused;           // not fit to be sent
+    Clock::time_point end;    // no further try after it; counted from the first
     Clock::time_point again;  // when refused: the next try
+    bool tried = false;
     bool under_way = false;
     bool lost = false;
     rd_kafka_resp_err_t error = RD_KAFKA_RESP_ERR_NO_ERROR;
@@ -58,6 +64,7 @@ class Commits {
 
   Handle* const handle_;
   rd_kafka_queue_t* const queue_;
+  const Joins* const joins_;
   bool unanswered_ = false;
   std::list<Commit> commits_;  // their addresses are with librdkafka
 };

@@ -39,9 +39,13 @@ void KafkaConsumer::OnRebalance(rd_kafka_t* client, rd_kafka_resp_err_t event,
     const Status status = ClusterError(
         rd_kafka_incremental_assign(client, NewPartitionList().get()), "joining the group");
     if (!status.ok()) Log(LogLevel::kWarning, status.message());
+    self->joins_->Served(std::exchange(self->rejoins_, false));
   } else if (event == RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS) {
     self->held_ -= partitions->cnt;
-    self->OnRevoked(partitions, self->closing_ || rd_kafka_assignment_lost(client));
+    const bool at_once = self->closing_ || rd_kafka_assignment_lost(client);
+    self->rejoins_ = !at_once;
+    self->joins_->Served(false);
+    self->OnRevoked(partitions, at_once);
   } else {
     Log(LogLevel::kWarning, fmt::format("rebalance failed: {}", rd_kafka_err2str(event)));
     rd_kafka_assign(client, nullptr);

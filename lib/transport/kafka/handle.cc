@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "base/log.h"
@@ -13,13 +14,20 @@
 namespace kstream::transport::kafka {
 namespace {
 
-// A question is asked in turns of this length, so that a refused log-in ends it early.
-constexpr int kTurnMs = 500;
+// A question is asked in turns, so that a refused log-in or a stop ends it early; turns without a
+// broker to ask stay short.
+constexpr std::chrono::milliseconds kTurn{100};
+constexpr std::chrono::milliseconds kLongestTurn{3200};
+constexpr std::chrono::milliseconds kPause{20};  // between two that were answered at once
+constexpr int kLastAskMs = 1000;
 
 }  // namespace
 
 Handle::Handle(const Options& options, void* owner)
-    : owner_(owner), deadline_(options.deadline), brokers_(options.bootstrap) {}
+    : owner_(owner),
+      deadline_(options.deadline),
+      stop_(options.stop),
+      brokers_(options.bootstrap) {}
 
 Result<std::unique_ptr<Handle>> Handle::New(rd_kafka_type_t type, Conf conf, const Options& options,
                                             void* owner) {
@@ -36,8 +44,12 @@ Result<std::unique_ptr<Handle>> Handle::New(rd_kafka_type_t type, Conf conf, con
 }
 
 Handle::~Handle() {
-  if (client_ != nullptr && !abandoned_)
+  if (client_ == nullptr) return;
+  if (abandoned_) {
+    std::ignore = new std::shared_ptr<void>(std::move(kept_));
+  } else {
     rd_kafka_destroy_flags(client_, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
+  }
 }
 
 void Handle::OnError(rd_kafka_t*, int error, const char* reason, void* opaque) {
@@ -117,7 +129,7 @@ Status Handle::Check() {
   if (!fatal_.ok()) return fatal_;
   if (!silent_since_ || Clock::now() - *silent_since_ < deadline_) return Status::Ok();
   const rd_kafka_metadata_t* answer = nullptr;
-  if (rd_kafka_metadata(client_, 0, nullptr, &answer, 2 * kTurnMs) == RD_KAFKA_RESP_ERR_NO_ERROR) {
+  if (rd_kafka_metadata(client_, 0, nullptr, &answer, kLastAskMs) == RD_KAFKA_RESP_ERR_NO_ERROR) {
     rd_kafka_metadata_destroy(answer);
     Heard();
     return Status::Ok();
@@ -125,23 +137,43 @@ Status Handle::Check() {
   return Unreachable();
 }
 
-Result<Metadata> Handle::Describe(rd_kafka_topic_t* topic) {
+void Handle::UseConsumerQueue() {
+  rd_kafka_poll_set_consumer(client_);
+  own_queue_ = false;
+}
+
+Status Handle::Stopped(std::string_view what) const {
+  return Status::Cluster(fmt::format("stopped while {}, and {} had not answered", what, brokers_));
+}
+
+Status Handle::Try(std::string_view what, const std::function<rd_kafka_resp_err_t(int ms)>& ask) {
   const Clock::time_point end = Clock::now() + deadline_;
-  for (;;) {
-    const rd_kafka_metadata_t* answer = nullptr;
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
-    const int turn = static_cast<int>(std::clamp<int64_t>(left.count(), 1, kTurnMs));
+  for (std::chrono::milliseconds turn = kTurn;;) {
+    const Clock::time_point begin = Clock::now();
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - begin);
     const rd_kafka_resp_err_t error =
-        rd_kafka_metadata(client_, topic == nullptr, topic, &answer, turn);
+        ask(static_cast<int>(std::clamp<int64_t>(left.count(), 1, turn.count())));
     if (error == RD_KAFKA_RESP_ERR_NO_ERROR) {
       Heard();
-      return Metadata(answer);
+      return Status::Ok();
     }
-    rd_kafka_poll(client_, 0);
+    if (own_queue_) rd_kafka_poll(client_, 0);
     if (!fatal_.ok()) return fatal_;
-    if (!IsTransient(error)) return ClusterError(error, "asking for metadata");
-    if (Clock::now() >= end) return Unreachable();
+    if (!IsTransient(error)) return Explain(error, what);
+    if (stopped()) return Stopped(what);
+    if (Clock::now() >= end) return silent() ? Unreachable() : ClusterError(error, what);
+    // A broker that is there may be far away: a question must be given the time for its answer.
+    if (error != RD_KAFKA_RESP_ERR__TRANSPORT) turn = std::min(2 * turn, kLongestTurn);
+    std::this_thread::sleep_until(begin + kPause);
   }
+}
+
+Result<Metadata> Handle::Describe(rd_kafka_topic_t* topic) {
+  const rd_kafka_metadata_t* answer = nullptr;
+  KSTREAM_RETURN_IF_ERROR(Try("asking for metadata", [&](int ms) {
+    return rd_kafka_metadata(client_, topic == nullptr, topic, &answer, ms);
+  }));
+  return Metadata(answer);
 }
 
 }  // namespace kstream::transport::kafka

@@ -3,7 +3,7 @@
 // librdkafka retries for ever and says so in passing. A stage wants an end: when no broker has been
 // heard for `deadline`, the call that needs one fails with kCluster. Failing is never decided on
 // old news: before it gives up the handle asks once more, so an idle client of a cluster that came
-// back goes on.
+// back goes on. Whoever waits looks at Options::stop, too.
 //
 // Belongs to the thread of its client. Tested by the tests of consumer, producer and admin.
 #ifndef KSTREAM_TRANSPORT_KAFKA_HANDLE_H_
@@ -11,11 +11,14 @@
 
 #include <librdkafka/rdkafka.h>
 
+#include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "kstream/status.h"
 #include "transport/kafka/config.h"
@@ -60,9 +63,22 @@ class Handle {
   // Leaves the client to the end of the process instead of destroying it: librdkafka 2.0 never ends
   // one that was reading a topic when it was deleted.
   void Abandon() { abandoned_ = true; }
+  // Something that the client's own threads use: it lives as long as the client does.
+  void Keep(std::shared_ptr<void> something) { kept_ = std::move(something); }
 
-  // Metadata of one topic, or of all (null), tried until the deadline. The topic may be missing:
-  // the answer says so.
+  // librdkafka's callbacks and messages come by the consumer queue alone from now on.
+  void UseConsumerQueue();
+
+  // Whether Options::stop says so.
+  bool stopped() const { return stop_ != nullptr && stop_->load(std::memory_order_relaxed); }
+  Status Stopped(std::string_view what) const;
+
+  // Asks a question of the cluster that may wait for `ms`, again and again until it is answered,
+  // the answer is an error that does not go away by itself, the deadline is over, or the stage is
+  // stopped. `what` is the action, as for ClusterError().
+  Status Try(std::string_view what, const std::function<rd_kafka_resp_err_t(int ms)>& ask);
+
+  // Metadata of one topic, or of all (null). The topic may be missing: the answer says so.
   Result<Metadata> Describe(rd_kafka_topic_t* topic);
 
  private:
@@ -73,12 +89,15 @@ class Handle {
 
   void* const owner_;
   const std::chrono::milliseconds deadline_;
+  const std::atomic<bool>* const stop_;
   std::string brokers_;
+  std::shared_ptr<void> kept_;
   rd_kafka_t* client_ = nullptr;
   std::optional<Clock::time_point> silent_since_ = Clock::now();
   std::string reason_;  // of the last failed connection
   Status fatal_;
   bool abandoned_ = false;
+  bool own_queue_ = true;  // callbacks come by rd_kafka_poll
 };
 
 }  // namespace kstream::transport::kafka

@@ -2,6 +2,7 @@
 #ifndef KSTREAM_TRANSPORT_KAFKA_KAFKA_CLUSTER_H_
 #define KSTREAM_TRANSPORT_KAFKA_KAFKA_CLUSTER_H_
 
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -19,8 +20,14 @@ struct Options {
   // murmur2, crc32 or fnv1a, by which records without a key are spread; or librdkafka's name of
   // one.
   std::string partitioner = "murmur2";
-  std::chrono::milliseconds deadline{
-      30000};  // how long an unreachable cluster is tried: then kCluster
+  // How long an unreachable cluster is tried: then kCluster.
+  std::chrono::milliseconds deadline{30000};
+  // When it becomes true, whoever waits for the cluster to answer a question (metadata, offsets,
+  // administration, the opening of a topic, committed offsets) gives up within a few tenths of a
+  // second: kCluster "stopped while ...". A question that is answered at once is answered still,
+  // and commits and flushes keep their limits, so that a stage can end in good order. Null: never.
+  // Outlives the cluster and its clients.
+  const std::atomic<bool>* stop = nullptr;
 };
 
 // Checks the properties; connects lazily.

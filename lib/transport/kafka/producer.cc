@@ -63,6 +63,8 @@ Result<Producer::Topic*> KafkaProducer::Open(std::string_view name) {
   if (auto config = DescribeTopicConfig(client->handle(), topic, wait); config.ok()) {
     limits = ToLimits(*config);
     KSTREAM_ASSIGN_OR_RETURN(client, ClientFor(limits.max_bytes));
+  } else if (client->handle()->stopped()) {
+    return config.status();
   } else {
     Log(LogLevel::kWarning,
         fmt::format("{}: its limits are found out by trying", config.status().message()));

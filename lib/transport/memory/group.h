@@ -8,7 +8,7 @@
 // A static member (KIP-345) stays when its consumer closes: its partitions wait for the next
 // consumer with its name, which takes the member over as it is. A consumer that had it before is
 // not it any more.
-// Tested by tests/unit/transport/memory/group_test.cc.
+// Tested by tests/unit/transport/memory/group_test.cc and membership_test.cc.
 #ifndef KSTREAM_TRANSPORT_MEMORY_GROUP_H_
 #define KSTREAM_TRANSPORT_MEMORY_GROUP_H_
 

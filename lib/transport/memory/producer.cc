@@ -60,9 +60,15 @@ class MemoryProducer final : public Producer {
     return Status::Ok();
   }
 
+  // Learns of new partitions, too, as a client that looks at metadata from time to time.
   void Poll(std::chrono::milliseconds) override {
     const std::lock_guard lock(broker_->mutex);
     Deliver();
+    for (auto& [name, topic] : topics_) {
+      if (const auto found = broker_->topics.find(name); found != broker_->topics.end()) {
+        topic.partitions = static_cast<int32_t>(found->second.partitions.size());
+      }
+    }
   }
 
   uint64_t Pending(uint32_t tag) const override { return pending_[tag & 1]; }

@@ -304,8 +304,10 @@ TEST_F(Broker, CommitsKeepOffsetAndMetadata) {
   auto consumer = Must(cluster_->NewConsumer(grouped));
   const std::vector<TopicPartition> both = {{topic, 0}, {topic, 1}};
   EXPECT_EQ(Must(consumer->Committed(both))[0].offset, kNoOffset);
-  const std::string metadata(4096, 'm');
+  std::string metadata = "{\"t\":1}\n\t\x7f \u00e9\u20ac\U0001f600";
+  metadata.append(kMaxCommitMetadata - metadata.size(), 'm');
   ASSERT_OK(consumer->CommitSync({{{topic, 0}, 7, metadata}}));
+  EXPECT_EQ(consumer->CommitSync({{{topic, 0}, 8, metadata + "m"}}).code(), StatusCode::kCluster);
   bool done = false;
   consumer->CommitAsync({{{topic, 1}, 9, ""}}, [&](Status status) {
     EXPECT_TRUE(status.ok()) << status.message();

@@ -47,6 +47,18 @@ TEST_F(ConsumerTest, AnEmptyPartitionIsAtItsEndAtOnce) {
   EXPECT_EQ(contents.ends.at({"in", 1}), 0);
 }
 
+TEST_F(ConsumerTest, ABatchHasNoMoreRecordsThanAskedFor) {
+  ASSERT_OK(Assign(kOffsetBeginning));
+  std::vector<Owned> seen;
+  const auto end = std::chrono::steady_clock::now() + seconds(30);
+  while (seen.size() < 5 && std::chrono::steady_clock::now() < end) {
+    ASSERT_OK(consumer_->Poll(milliseconds(50), batch_.get(), 2));
+    EXPECT_LE(batch_->records.size(), 2u);
+    for (const Record& record : batch_->records) seen.push_back(Own(record));
+  }
+  EXPECT_THAT(Values(seen), ElementsAre("0", "1", "2", "3", "4"));
+}
+
 TEST_F(ConsumerTest, FromTheEndOnlyWhatComesLater) {
   ASSERT_OK(Assign(kOffsetEnd));
   EXPECT_EQ(ReadToEnd(consumer_.get(), 1).ends.at(in0_), 5);

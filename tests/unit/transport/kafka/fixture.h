@@ -147,16 +147,16 @@ inline std::string RandomName(const char* prefix) {
   return std::string(prefix) + "-" + std::to_string(random()) + std::to_string(random() % 1000);
 }
 
-// A mock cluster of one broker, inside this process.
+// A mock cluster inside this process.
 // It knows no DescribeConfigs, so each Open of a producer waits a quarter of the deadline for one.
 class MockTest : public ::testing::Test {
  protected:
-  MockTest() {
+  explicit MockTest(int brokers = 1) {
     SetLog({.name = "test", .least = LogLevel::kError, .json = false});
     rd_kafka_conf_t* conf = rd_kafka_conf_new();
     char error[256];
     host_ = rd_kafka_new(RD_KAFKA_PRODUCER, conf, error, sizeof error);
-    mock_ = rd_kafka_mock_cluster_new(host_, 1);
+    mock_ = rd_kafka_mock_cluster_new(host_, brokers);
     brokers_ = rd_kafka_mock_cluster_bootstraps(mock_);
   }
   ~MockTest() override {

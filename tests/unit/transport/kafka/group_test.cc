@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <thread>
 
 #include "fixture.h"
 
@@ -156,6 +157,19 @@ TEST_F(Group, WhoClosesWithoutAPartitionIsNotWaitedFor) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, seconds(5));
 }
 
+TEST_F(Group, AMemberWithoutPartitionsLearnsThatItHasJoined) {
+  const std::string topic = NewTopic(1);
+  Member first(cluster_.get(), topic, topic);
+  ASSERT_TRUE(Until([&] { return first.assigned.size() == 1; }, {&first}));
+  Member second(cluster_.get(), topic, topic);
+  bool joined = false;
+  ASSERT_TRUE(
+      Until([&] { return joined = joined || second.batch->rebalanced; }, {&first, &second}));
+  EXPECT_TRUE(second.assigned.empty());
+  second.Turn();
+  EXPECT_FALSE(second.batch->rebalanced) << "told once";
+}
+
 TEST_F(Group, PartitionsOfATopicNotSubscribedToAreReadAndCommittedToo) {
   const std::string other = NewTopic(4);
   WriteAll(cluster_.get(), other, 1, {"other"});
@@ -167,6 +181,46 @@ TEST_F(Group, PartitionsOfATopicNotSubscribedToAreReadAndCommittedToo) {
   ASSERT_OK(member.consumer->CommitSync({{{other, 1}, 1, "meta"}}));
   const TopicPartition partition{other, 1};
   EXPECT_EQ(Must(member.consumer->Committed({&partition, 1}))[0].metadata, "meta");
+}
+
+// Commits that are sent while the member joins would cost it all that it has (see
+// consumer_joins.h). Others' heartbeats make the join last: they learn late that there is one.
+TEST_F(Group, CommittingWhileOthersComeAndGoCostsNothing) {
+  auto quick = Connect(brokers_, {{"heartbeat.interval.ms", "100"}}, {}, seconds(15));
+  auto slow = Connect(brokers_, {{"heartbeat.interval.ms", "1000"}}, {}, seconds(15));
+  Member busy(quick.get(), topic_, topic_), idle(slow.get(), topic_, topic_);
+  int64_t commits = 0, decided = 0;
+  const auto turn = [&](std::initializer_list<Member*> others) {
+    busy.Turn();
+    for (const TopicPartition& partition : std::set(busy.revoked)) busy.Give(partition);
+    for (Member* other : others) {
+      other->Turn();
+      for (const TopicPartition& partition : std::set(other->revoked)) other->Give(partition);
+    }
+    std::vector<PartitionOffset> offsets;
+    for (const TopicPartition& partition : busy.assigned) {
+      offsets.push_back({partition, commits % 1000, ""});
+    }
+    commits++;
+    busy.consumer->CommitAsync(offsets, [&](const Status& status) {
+      EXPECT_TRUE(status.ok()) << status.message();
+      decided++;
+    });
+  };
+  for (int round = 0; round < 4; round++) {
+    Member guest(round % 2 == 0 ? quick.get() : slow.get(), topic_, topic_);
+    const auto end = std::chrono::steady_clock::now() + seconds(30);
+    while (guest.assigned.empty() && std::chrono::steady_clock::now() < end) turn({&idle, &guest});
+    EXPECT_FALSE(guest.assigned.empty());
+    ASSERT_OK(guest.consumer->Close());
+    while (busy.assigned.size() + idle.assigned.size() < 4 &&
+           std::chrono::steady_clock::now() < end) {
+      turn({&idle});
+    }
+    EXPECT_EQ(busy.assigned.size() + idle.assigned.size(), 4u);
+  }
+  EXPECT_TRUE(busy.lost.empty()) << busy.lost.size();
+  EXPECT_GT(decided, 0);
 }
 
 // Every member left alone for longer than the poll interval loses what it had.
@@ -183,6 +237,30 @@ TEST_F(Group, AMemberThatDoesNotPollIsPutOut) {
   while (status.ok() && std::chrono::steady_clock::now() < end) {
     status = first.consumer->Poll(milliseconds(20), first.batch.get());
     first.lost.insert(first.batch->lost.begin(), first.batch->lost.end());
+  }
+  EXPECT_EQ(status.code(), StatusCode::kFenced);
+}
+
+// Two members that do not poll for more than twice their interval: one says that it is at work.
+TEST_F(Group, WhoKeepsAliveIsNotPutOutForASlowBatch) {
+  auto cluster = Connect(brokers_, {{"max.poll.interval.ms", "1000"},
+                                    {"session.timeout.ms", "1000"},
+                                    {"heartbeat.interval.ms", "100"}});
+  Member busy(cluster.get(), topic_ + "-busy", topic_), silent(cluster.get(), topic_, topic_);
+  const auto both = [&] { return busy.seen.size() == 4 && silent.seen.size() == 4; };
+  ASSERT_TRUE(Until(both, {&busy, &silent}));
+  const auto end = std::chrono::steady_clock::now() + milliseconds(2500);
+  while (std::chrono::steady_clock::now() < end) {
+    busy.consumer->KeepAlive();
+    std::this_thread::sleep_for(milliseconds(20));
+  }
+  for (int i = 0; i < 10; i++) busy.Turn();
+  EXPECT_TRUE(busy.lost.empty());
+  ASSERT_OK(busy.consumer->CommitSync({{{topic_, 0}, 1, ""}}));
+  Status status;
+  const auto limit = std::chrono::steady_clock::now() + seconds(10);
+  while (status.ok() && std::chrono::steady_clock::now() < limit) {
+    status = silent.consumer->Poll(milliseconds(20), silent.batch.get());
   }
   EXPECT_EQ(status.code(), StatusCode::kFenced);
 }

@@ -1,0 +1,137 @@
+// Faults that the mock cluster injects: which of them a stage may feel, and as what.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "fixture.h"
+
+namespace kstream::transport::kafka {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr int16_t kProduce = 0, kOffsetCommit = 8, kHeartbeat = 12;
+const TopicPartition kIn0{"in", 0};
+
+class Faults : public MockTest {
+ protected:
+  Faults() : MockTest(2) {
+    NewTopic("in", 1);
+    cluster_ = Connect(brokers_, {{"heartbeat.interval.ms", "100"}}, {}, seconds(10));
+  }
+  void Inject(int16_t api, const std::vector<rd_kafka_resp_err_t>& errors) {
+    rd_kafka_mock_push_request_errors_array(mock_, api, errors.size(), errors.data());
+  }
+  // A member of group "g" that owns in[0].
+  void Join(Cluster* cluster = nullptr) {
+    ConsumerOptions options;
+    options.group = "g";
+    consumer_ = Must((cluster == nullptr ? cluster_.get() : cluster)->NewConsumer(options));
+    batch_ = consumer_->NewBatch();
+    ASSERT_OK(consumer_->Subscribe({"in"}));
+    ASSERT_TRUE(
+        PollUntil(consumer_.get(), batch_.get(), [&] { return !batch_->assigned.empty(); }));
+    const PartitionOffset from{kIn0, 0, ""};
+    ASSERT_OK(consumer_->Assign({&from, 1}));
+  }
+  // The outcome of a commit by way of CommitAsync.
+  Status CommitAsync(int64_t offset) {
+    std::optional<Status> outcome;
+    consumer_->CommitAsync({{kIn0, offset, ""}}, [&](Status status) { outcome = status; });
+    EXPECT_TRUE(PollUntil(consumer_.get(), batch_.get(), [&] { return outcome.has_value(); }));
+    return outcome.value_or(Status::Cluster("none"));
+  }
+  int64_t Committed() { return Must(consumer_->Committed({&kIn0, 1}))[0].offset; }
+
+  std::unique_ptr<Cluster> cluster_;
+  std::unique_ptr<Consumer> consumer_;
+  std::unique_ptr<Batch> batch_;
+};
+
+TEST_F(Faults, WhatAProducerCanRetryIsWrittenOnceAndInOrder) {
+  auto producer = Must(cluster_->NewProducer());
+  auto* out = Must(producer->Open("in"));
+  Inject(kProduce, {RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION, RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT,
+                    RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS, RD_KAFKA_RESP_ERR__TRANSPORT});
+  std::vector<std::string> values;
+  for (int i = 0; i < 200; i++) {
+    values.push_back(std::to_string(i));
+    ASSERT_OK(producer->Send(out, 0, Make("k", values.back()), 0));
+    if (i % 50 == 0) producer->Poll(milliseconds(30));
+  }
+  ASSERT_OK(producer->Flush(seconds(30)));
+  EXPECT_EQ(Values(ReadTopic(cluster_.get(), "in", 1).records), values);
+}
+
+TEST_F(Faults, AProducerWithoutTheRightToWriteSaysSo) {
+  auto producer = Must(cluster_->NewProducer());
+  auto* out = Must(producer->Open("in"));
+  Inject(kProduce, {RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED});
+  ASSERT_OK(producer->Send(out, 0, Make("k", "v"), 0));
+  const Status status = producer->Flush(seconds(30));
+  EXPECT_EQ(status.code(), StatusCode::kCluster);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("not authorised for the topic"));
+}
+
+TEST_F(Faults, ACommitIsRepeatedUntilItIsTaken) {
+  Join();
+  const std::vector<rd_kafka_resp_err_t> passing = {RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS,
+                                                    RD_KAFKA_RESP_ERR_NOT_COORDINATOR,
+                                                    RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS};
+  Inject(kOffsetCommit, passing);
+  ASSERT_OK(CommitAsync(5));
+  EXPECT_EQ(Committed(), 5);
+  Inject(kOffsetCommit, passing);
+  ASSERT_OK(consumer_->CommitSync({{kIn0, 6, ""}}));
+  EXPECT_EQ(Committed(), 6);
+}
+
+TEST_F(Faults, ACommitThatIsNotAllowedFails) {
+  Join();
+  Inject(kOffsetCommit, {RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED});
+  const Status status = consumer_->CommitSync({{kIn0, 5, ""}});
+  EXPECT_EQ(status.code(), StatusCode::kCluster);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("not authorised for the group"));
+}
+
+TEST_F(Faults, ACommitOfAMemberThatWasPutOutIsFenced) {
+  Join();
+  Inject(kOffsetCommit, {RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID});
+  EXPECT_EQ(consumer_->CommitSync({{kIn0, 5, ""}}).code(), StatusCode::kFenced);
+}
+
+TEST_F(Faults, AMemberThatTheGroupForgotLosesAllAndJoinsAgain) {
+  // The group waits for who it knew before, until that session is over.
+  auto cluster =
+      Connect(brokers_, {{"session.timeout.ms", "4000"}, {"heartbeat.interval.ms", "100"}});
+  Join(cluster.get());
+  Inject(kHeartbeat, {RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID});
+  std::set<TopicPartition> lost;
+  bool again = false;
+  ASSERT_TRUE(PollUntil(consumer_.get(), batch_.get(), [&] {
+    lost.insert(batch_->lost.begin(), batch_->lost.end());
+    again = again || (!lost.empty() && !batch_->assigned.empty());
+    return again;
+  }));
+  EXPECT_EQ(lost, std::set{kIn0});
+  const PartitionOffset from{kIn0, 0, ""};
+  ASSERT_OK(consumer_->Assign({&from, 1}));
+  ASSERT_OK(CommitAsync(7));
+  EXPECT_EQ(Committed(), 7);
+}
+
+TEST_F(Faults, ACoordinatorThatMovesTakesCommitsAlong) {
+  rd_kafka_mock_coordinator_set(mock_, "group", "g", 1);
+  Join();
+  ASSERT_OK(CommitAsync(5));
+  rd_kafka_mock_coordinator_set(mock_, "group", "g", 2);
+  ASSERT_OK(CommitAsync(6));
+  EXPECT_EQ(Committed(), 6);
+  rd_kafka_mock_coordinator_set(mock_, "group", "g", 1);
+  ASSERT_OK(consumer_->CommitSync({{kIn0, 7, ""}}));
+  EXPECT_EQ(Committed(), 7);
+}
+
+}  // namespace
+}  // namespace kstream::transport::kafka
