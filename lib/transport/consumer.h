@@ -73,7 +73,9 @@ class Consumer {
   virtual void KeepAlive() = 0;
 
   // Commits positions (offset of the next record to read). Asynchronous: `done` is called from a
-  // later Poll of the same thread. CommitSync blocks until it is decided.
+  // later Poll of the same thread. CommitSync blocks until it is decided. While the member joins
+  // its group a commit is kept back: CommitSync up to the deadline of the cluster (kCluster), an
+  // asynchronous one, which a newer one of its partitions replaces, as long as it takes.
   virtual void CommitAsync(std::vector<PartitionOffset> offsets,
                            std::function<void(Status)> done) = 0;
   virtual Status CommitSync(std::vector<PartitionOffset> offsets) = 0;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "transport/kafka/errors.h"
@@ -188,7 +189,9 @@ Result<std::vector<PartitionOffset>> KafkaConsumer::Committed(
     offset.partition = {element.topic, element.partition};
     if (element.offset >= 0) {
       offset.offset = element.offset;
-      offset.metadata.assign(static_cast<const char*>(element.metadata), element.metadata_size);
+      // librdkafka 2.0.2 copies no more than up to a NUL, and tells the size of all.
+      const auto* text = static_cast<const char*>(element.metadata);
+      if (text != nullptr) offset.metadata.assign(text, strnlen(text, element.metadata_size));
       committed_[offset.partition] = element.offset;
     }
   }
