@@ -16,6 +16,9 @@ the fewest that must: those of members that went, and those that a new member ne
 Time is real here: a session has to run out for a killed or stalled member to be noticed. Nothing is
 waited for longer than it takes, with limits far above.
 
+Whoever is told to leave ends with 0. Who has stalled has lost its tasks when it wakes; it throws away
+what it had begun and joins again by itself. Nobody ends untold.
+
 Everything that is wrong is told, one line each, and the exit code is 1. stdout has a summary of a few
 lines, stderr the events.
 
@@ -47,8 +50,8 @@ SETTLE_LIMIT = 30  # seconds; it takes about the session timeout
 DRAIN_LIMIT = 60
 LEAVE_LIMIT = 30
 # Of the tasks that could stay where they are, so many may move. Not none: a member that comes and
-# goes between two settled moments takes its share and leaves it to whoever has room. An assignor that
-# is not sticky, with some four members, moves three quarters.
+# goes between two settled moments takes its share and leaves it to whoever has room (3 % were seen).
+# An assignor that is not sticky, with some four members, moves three quarters.
 MOST_RESTLESS = 0.2
 
 began = time.monotonic()
