@@ -174,13 +174,21 @@ class Admin {
   // As one line of JSON. The names in it are those of tests, so nothing has to be escaped.
   std::string DescribeGroup(const std::string& group) {
     const char* names[] = {group.c_str()};
-    rd_kafka_DescribeConsumerGroups(handle_.get(), names, 1, nullptr, queue_.get());
-    const Event event = Answer();
-    size_t count = 0;
-    const rd_kafka_ConsumerGroupDescription_t* const description =
-        rd_kafka_DescribeConsumerGroups_result_groups(
-            rd_kafka_event_DescribeConsumerGroups_result(event.get()), &count)[0];
-    Check(rd_kafka_ConsumerGroupDescription_error(description), group);
+    const auto deadline = std::time(nullptr) + kLimitMs / 1000;
+    Event event;
+    const rd_kafka_ConsumerGroupDescription_t* description = nullptr;
+    for (;;) {
+      rd_kafka_DescribeConsumerGroups(handle_.get(), names, 1, nullptr, queue_.get());
+      event = Answer();
+      size_t count = 0;
+      description = rd_kafka_DescribeConsumerGroups_result_groups(
+          rd_kafka_event_DescribeConsumerGroups_result(event.get()), &count)[0];
+      const rd_kafka_error_t* const error = rd_kafka_ConsumerGroupDescription_error(description);
+      if (error == nullptr) break;
+      // The first group of a new broker waits for the topic of the offsets.
+      if (std::time(nullptr) > deadline) Check(error, group);
+      usleep(100'000);
+    }
     std::vector<std::string> members;
     for (size_t i = 0; i < rd_kafka_ConsumerGroupDescription_member_count(description); i++) {
       members.push_back(DescribeMember(rd_kafka_ConsumerGroupDescription_member(description, i)));

@@ -304,6 +304,9 @@ class Storm:
             if snapshot and snapshot['time'] > asked_at and not any(m.wake_at for m in self.members):
                 if owners := owners_when_settled(snapshot, self.expected(), self.setup.partitions):
                     break
+            if self.watcher.tool.poll() is not None:
+                self.fault('kafka_tool does not watch the group any more')
+                return
             if time.monotonic() > start + SETTLE_LIMIT:
                 self.fault(f'not settled after {SETTLE_LIMIT} s, with {dict(self.expected())}: '
                            f'{json.dumps(snapshot)}')
