@@ -1,16 +1,18 @@
-// Task: one copy of a topology's processors, fed by one thread, one record at a time.
+// Task: one copy of a stage's processors and stores, fed by one thread, one record at a time.
 //
 // The hot path is a chain of virtual calls: source -> Process -> Forward -> ... ->
 // RecordSink::Write. No record is queued or copied in between. Tested by
-// tests/unit/task/task_test.cc.
+// tests/unit/task/task_test.cc and punctuation_test.cc.
 #ifndef KSTREAM_TASK_TASK_H_
 #define KSTREAM_TASK_TASK_H_
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "kstream/record.h"
 #include "kstream/status.h"
 #include "kstream/topology.h"
@@ -26,32 +28,67 @@ class RecordSink {
   virtual Status Write(const Record& record) = 0;
 };
 
-using SinkOf = std::function<RecordSink*(const TopologyNode& sink)>;
+// What a task asks of the thread that runs it; outlives the task.
+class TaskHost {
+ public:
+  virtual ~TaskHost() = default;
+  // Asked once for each sink node of the task.
+  virtual RecordSink* SinkOf(const TopologyNode& sink) = 0;
+  // ProcessorContext::Send and Commit.
+  virtual Status Send(const Location& to, const Record& record, int32_t partition) = 0;
+  virtual void RequestCommit() = 0;
+  virtual const Clock& clock() const = 0;
+};
 
 class Task {
  public:
-  // `name` is "<stage>_<partition>". `sink_of` is asked once for each sink node.
-  Task(const Topology& topology, std::string name, const SinkOf& sink_of);
+  // Task "<stage>_<number>" of stage number `stage` of the topology.
+  Task(const Topology& topology, size_t stage, std::string name, TaskHost* host);
   ~Task();
   Task(const Task&) = delete;
   Task& operator=(const Task&) = delete;
 
-  // Initialises the processors, parents first. On failure the task may only be destroyed.
+  // Opens the stores, then initialises the processors, parents first. On failure the task may only
+  // be destroyed.
   Status Init();
 
-  // Runs a record through everything below source number `source` (in the order they were added).
-  // kData: the record is bad; anything else ends the stage.
-  Status Process(size_t source, const Record& record);
+  // Runs a record through everything below source number `source` (its place in
+  // TopologyStage::sources), then moves stream time and fires what it made due. kData: the record
+  // is bad; anything else ends the stage. A bad record moves no time.
+  //
+  // `read` is the record as it was read, for ProcessorContext::source_record.
+  Status Process(size_t source, const Record& record, const Record& read);
+  Status Process(size_t source, const Record& record) { return Process(source, record, record); }
 
-  // Closes the processors, children first. Also done by the destructor.
+  // Fires the wall-clock schedules that are due. A failure as of Process.
+  Status Punctuate();
+  // When the next of them is due, ms since the epoch; INT64_MAX: there is none.
+  int64_t next_wall_clock_punctuation() const;
+
+  // The largest timestamp processed; nullopt before the first. Set to what was committed before
+  // the first record.
+  std::optional<int64_t> stream_time() const;
+  void set_stream_time(std::optional<int64_t> time);
+
+  // A store of the stage by name; null: there is none.
+  StateStore* store(std::string_view name) const;
+
+  // Closes the processors, children first, then the stores. Also done by the destructor.
   void Close();
+
+  const std::string& name() const { return name_; }
 
  private:
   class Node;
+  struct Schedules;
   Topology topology_;  // keeps the graph that nodes point into
+  const TopologyStage& stage_;
   std::string name_;
-  std::vector<std::unique_ptr<Node>> nodes_;  // parallel to the graph's
+  TaskHost* const host_;
+  std::vector<std::unique_ptr<StateStore>> stores_;  // parallel to the stage's
+  std::vector<std::unique_ptr<Node>> nodes_;         // parallel to the stage's
   std::vector<Node*> sources_;
+  std::unique_ptr<Schedules> schedules_;
   size_t open_ = 0;  // nodes [0, open_) have been initialised
 };
 

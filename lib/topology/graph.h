@@ -1,4 +1,5 @@
-// The checked graph behind a Topology: nodes in an order in which parents come first.
+// The checked graph behind a Topology: nodes in an order in which parents come first, and the
+// stages (sub-topologies, KIP-28) that they fall into.
 #ifndef KSTREAM_TOPOLOGY_GRAPH_H_
 #define KSTREAM_TOPOLOGY_GRAPH_H_
 
@@ -15,14 +16,37 @@ struct TopologyNode {
   std::string name;
   std::vector<std::string> parent_names;
   std::vector<size_t> children;  // indexes into TopologyGraph::nodes, in the order they were added
+  std::vector<size_t> stores;    // indexes into TopologyGraph::stores
   SourceSpec source;             // of a source
   ProcessorSupplier supplier;    // of a processor
   SinkSpec sink;                 // of a sink
 };
 
+struct TopologyStore {
+  std::string name;
+  StoreSupplier supplier;
+  std::vector<std::string> processors;
+};
+
+// What hangs together by edges, stores, or topics that several sources read. Its tasks hold all of
+// it.
+struct TopologyStage {
+  std::vector<size_t> nodes;     // indexes into TopologyGraph::nodes, parents first
+  std::vector<size_t> sources;   // those of its sources, in the order they were added
+  std::vector<size_t> stores;    // indexes into TopologyGraph::stores
+  std::vector<size_t> upstream;  // stages that write what it reads
+  int level = 0;                 // 0: no upstream; else one more than the highest of them
+};
+
 struct TopologyGraph {
   std::vector<TopologyNode> nodes;
+  std::vector<TopologyStore> stores;
+  std::vector<TopologyStage> stages;  // in the order of their first sources
 };
+
+// Whether `input` reads what is written to `output`: the same file, topic or repartition topic, or
+// a pattern that matches. kUsage: the pattern is none.
+Result<bool> Reads(const Location& input, const Location& output);
 
 }  // namespace kstream
 

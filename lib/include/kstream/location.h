@@ -1,10 +1,12 @@
-// Location: where records come from or go to: a file, stdin or stdout, or a topic of a cluster.
+// Location: where records come from or go to: a file, stdin or stdout, a topic of a cluster, or a
+// repartition topic of the topology's own.
 #ifndef KSTREAM_LOCATION_H_
 #define KSTREAM_LOCATION_H_
 
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "kstream/export.h"
 #include "kstream/status.h"
@@ -12,17 +14,28 @@
 namespace kstream {
 
 struct KSTREAM_EXPORT Location {
-  enum class Kind { kFile, kTopic };
+  // kRepartition: an internal topic between two stages, "<app>-<name>-repartition". The runtime
+  // makes it; without an app it lies in this process.
+  enum class Kind { kFile, kTopic, kRepartition };
 
   Kind kind = Kind::kFile;
   std::string cluster;  // of a topic: the name given with --cluster; empty is home
-  std::string name;     // path ("-" is stdin or stdout), topic, or a pattern that begins with ^
+  // A path ("-" is stdin or stdout), a topic, a pattern that begins with ^, or what a repartition
+  // topic is called in the topology.
+  std::string name;
 
   // `text` as on the command line: `file:PATH` and `topic:NAME` always say which; `NAME:topic`
   // names a cluster of `clusters`; otherwise a topic when `brokers` is true, else a path. `-` is
   // always a stream of this process. kUsage when empty.
   static Result<Location> Parse(std::string_view text, bool brokers,
                                 const std::set<std::string>& clusters = {});
+
+  static Location Topic(std::string name, std::string cluster = {}) {
+    return {Kind::kTopic, std::move(cluster), std::move(name)};
+  }
+  static Location Repartition(std::string name) {
+    return {Kind::kRepartition, {}, std::move(name)};
+  }
 
   bool is_topic() const { return kind == Kind::kTopic; }
   bool is_pattern() const { return is_topic() && !name.empty() && name[0] == '^'; }

@@ -1,32 +1,97 @@
 // Processor: a node of a topology (KIP-28). Each task has processors of its own, so one is never
 // called by two threads at once and needs no locks.
 //
-// Life: supplier() -> Init -> Process ... -> Close. After a failure of Init only Close is called.
+// Life: supplier() -> Init -> Process / Punctuate ... -> Close. After a failure of Init only Close
+// is called. An exception that leaves a processor is caught by its task and is a failure (kData)
+// with the node's name.
 #ifndef KSTREAM_PROCESSOR_H_
 #define KSTREAM_PROCESSOR_H_
 
+#include <chrono>
+#include <concepts>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "kstream/export.h"
+#include "kstream/location.h"
 #include "kstream/record.h"
 #include "kstream/status.h"
+#include "kstream/store.h"
 
 namespace kstream {
 
-// What a processor may do. Owned by the task; valid from Init to Close, on the task's thread only.
+// Which clock a schedule goes by. Stream time is the largest timestamp that the task has processed:
+// silence does not move it. The wall clock moves in silence too.
+enum class PunctuationType : uint8_t { kStreamTime, kWallClockTime };
+
+// A schedule of a processor, as a handle: copies are the same schedule, and a default one is none.
+// It may outlive the processor. Belongs to the task's thread.
+class KSTREAM_EXPORT Timer {
+ public:
+  struct State;
+
+  Timer() = default;
+  explicit Timer(std::shared_ptr<State> state);
+
+  // Ends the schedule; a second time is nothing. kUsage, naming the node, after the node was
+  // closed.
+  Status Cancel();
+  bool operator==(const Timer&) const = default;
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+// One firing of a schedule.
+struct Punctuation {
+  PunctuationType type = PunctuationType::kStreamTime;
+  int64_t time = 0;  // ms since the epoch: the stream time, or the wall clock's
+  Timer timer;       // whose turn it is
+};
+
+// What a processor may do. Owned by the task; valid from Init until Close returns, on the task's
+// thread only. In Close, and after it, what sends or schedules is refused (kUsage, naming the
+// node).
 class KSTREAM_EXPORT ProcessorContext {
  public:
   virtual ~ProcessorContext();
 
   // Hands a record to every child, or to the child with that name, before it returns. A failure is
-  // the processor's to return: it fails the record that is being processed.
+  // the processor's to return: it fails the record that is being processed. Records forwarded from
+  // Punctuate without a timestamp get the punctuation's time.
   virtual Status Forward(const Record& record) = 0;
   virtual Status Forward(const Record& record, std::string_view child) = 0;
 
-  // The node's own name, and the task's: "<stage>_<partition>".
+  // Sends to a topic that is no sink of the topology, as a sink would: the epoch's offsets are
+  // committed only once it is acknowledged. `partition` -1: by the partitioner. kUsage: `to` is not
+  // a topic; kRefused: this topology reads it; kCluster: it does not exist.
+  virtual Status Send(const Location& to, const Record& record, int32_t partition = -1) = 0;
+
+  // Calls Punctuate every `period` from now on: by stream time first when the record that moved it
+  // one period past the first record has been processed; several periods at once fire once. kUsage
+  // when the period is not positive.
+  virtual Result<Timer> Schedule(std::chrono::milliseconds period, PunctuationType type) = 0;
+
+  // Asks for a commit soon, before the interval is over; it comes after the record at hand.
+  virtual void Commit() = 0;
+
+  // The record that the task is processing as its source read it: cluster, topic, partition,
+  // offset, timestamp, headers. Null in Init, Punctuate and Close.
+  virtual const Record* source_record() const = 0;
+
+  // The largest timestamp processed by the task, ms since the epoch; nullopt before the first.
+  virtual std::optional<int64_t> stream_time() const = 0;
+  virtual int64_t wall_clock_time() const = 0;  // ms since the epoch
+
+  // A store that AddStore connected to this node, valid until Close. kUsage otherwise.
+  virtual Result<StateStore*> Store(std::string_view name) = 0;
+
+  // The node's own name, and the task's: "<stage>_<number>".
   virtual std::string_view node() const = 0;
   virtual std::string_view task() const = 0;
 };
@@ -40,11 +105,30 @@ class KSTREAM_EXPORT Processor {
   // `record` is a view that is valid during the call. kData: the record is bad, and the error
   // policy of the stage decides; any other failure ends the stage.
   virtual Status Process(const Record& record) = 0;
+  // A timer of this processor is due. Failures as of Process; a bad record is then one that carries
+  // the punctuation's time and nothing else.
+  virtual Status Punctuate(const Punctuation& punctuation);
+  // Children are closed before their parents.
   virtual void Close();
 };
 
 // Makes a fresh processor for each task. Called from several threads.
-using ProcessorSupplier = std::function<std::unique_ptr<Processor>()>;
+struct ProcessorSupplier {
+  ProcessorSupplier() = default;
+  template <std::invocable Make>
+  requires std::convertible_to<std::invoke_result_t<Make>, std::unique_ptr<Processor>>
+  // `description`: what it does, one line, such as "filter .amount > 100". It is printed by
+  // Topology::Describe and is part of Topology::Hash: two programs that do different things should
+  // differ in it.
+  ProcessorSupplier(Make make, std::string description = {})  // NOLINT(google-explicit-constructor)
+      : make(std::move(make)), description(std::move(description)) {}
+
+  std::unique_ptr<Processor> operator()() const { return make(); }
+  explicit operator bool() const { return static_cast<bool>(make); }
+
+  std::function<std::unique_ptr<Processor>()> make;
+  std::string description;
+};
 
 }  // namespace kstream
 

@@ -6,14 +6,17 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "kstream/export.h"
+#include "kstream/grouper.h"
 #include "kstream/location.h"
 #include "kstream/serdes.h"
 #include "kstream/status.h"
@@ -34,7 +37,12 @@ struct ClusterOptions {
 enum class OnError { kFail, kSkip, kDeadLetter };
 
 // Configuration; each member is the flag of the same name.
-struct RuntimeOptions {
+struct KSTREAM_EXPORT RuntimeOptions {
+  // Sets the member that flag `name` (without dashes) stands for, as the command line would: "app",
+  // "threads", "commit-interval", "X" ("in.fetch.min.bytes=1"), ... kUsage: unknown, or no valid
+  // value.
+  Status Set(std::string_view name, std::string_view value);
+
   ClusterOptions home;                             // --brokers, -X, -F
   std::map<std::string, ClusterOptions> clusters;  // --cluster
   std::string app;                                 // --app; empty: no group, no commits
@@ -42,16 +50,21 @@ struct RuntimeOptions {
   bool from_given = false;       // whether the user said --from: then it answers lost offsets too
   bool exit_at_end = false;      // --exit-at-end
   std::optional<int64_t> limit;  // --limit, output records
-  std::optional<std::chrono::milliseconds> timeout;  // --timeout
-  int partitions = 1;                                // --partitions, of files
-  SerdeNames serdes;                                 // -s
-  int threads = 1;                                   // --threads
-  std::chrono::milliseconds commit_interval{1000};   // --commit-interval
-  std::string instance_id;                           // --instance-id; empty: a dynamic member
-  OnError on_error = OnError::kFail;                 // --on-error
-  std::optional<Location> dead_letter;               // --dead-letter
-  std::optional<int64_t> max_errors;                 // --max-errors
-  std::string partitioner = "murmur2";               // --partitioner
+  std::optional<std::chrono::milliseconds> timeout;   // --timeout
+  int partitions = 1;                                 // --partitions, of files
+  SerdeNames serdes;                                  // -s
+  int threads = 1;                                    // --threads
+  std::chrono::milliseconds commit_interval{1000};    // --commit-interval
+  std::string instance_id;                            // --instance-id; empty: a dynamic member
+  std::string grouper = "default";                    // --grouper
+  Grouper custom_grouper;                             // instead of it
+  std::chrono::milliseconds max_idle{0};              // --max-idle
+  std::optional<std::chrono::milliseconds> max_skew;  // --max-skew
+  int64_t version = 0;                  // of the topology: members with a larger one take over
+  OnError on_error = OnError::kFail;    // --on-error
+  std::optional<Location> dead_letter;  // --dead-letter
+  std::optional<int64_t> max_errors;    // --max-errors
+  std::string partitioner = "murmur2";  // --partitioner
   std::optional<std::pair<int, int>>
       create_output;     // --create-output: partitions, replication factor
   bool dry_run = false;  // --dry-run: everything but writing and committing
@@ -65,23 +78,68 @@ struct Counts {
   int64_t dead_letters = 0;  // bad records sent to --dead-letter
 };
 
-// One run of one topology. Threads: Stop and counts may be called from any; the rest from one.
+// The life of a runtime:
+//
+//   kCreated -> kRebalancing <-> kRunning -> kPendingShutdown -> kNotRunning
+//                     |             |
+//                     +------+------+--> kPendingError -> kError
+//
+// kRebalancing: some thread waits for its tasks. Files go straight to kRunning.
+enum class RuntimeState : uint8_t {
+  kCreated,
+  kRebalancing,
+  kRunning,
+  kPendingShutdown,
+  kNotRunning,
+  kPendingError,
+  kError
+};
+KSTREAM_EXPORT std::string_view ToString(RuntimeState state);
+
+// Called at every change, from the thread that made it, one call at a time. Must not call the
+// runtime's Start, Wait or Close.
+using StateListener = std::function<void(RuntimeState now, RuntimeState before)>;
+
+// What to do about a thread that ended with an error that no policy took: end the run with it, or
+// go on with a fresh thread, which takes up the tasks where they were last committed.
+enum class ErrorResponse : uint8_t { kShutdown, kReplaceThread };
+// Called from the thread that failed, which has committed what was done and left its group.
+using ErrorHandler = std::function<ErrorResponse(const Status& error, int thread)>;
+
+// One run of one topology. Threads: Stop, state, counts and Metrics may be called from any; the
+// rest from one.
 class KSTREAM_EXPORT Runtime {
  public:
   // Checks the configuration: kUsage, kCluster or kRefused with one line. Connects to no broker
   // yet.
   static Result<std::unique_ptr<Runtime>> Create(Topology topology, RuntimeOptions options);
+  // Closes without a limit.
   virtual ~Runtime();
 
-  // Runs until the inputs end, a limit is met, Stop is called or something fails; by then
+  // Both before Start. The default handler shuts down.
+  virtual void SetStateListener(StateListener listener) = 0;
+  virtual void SetErrorHandler(ErrorHandler handler) = 0;
+
+  // Begins to run in threads of its own; once. kUsage a second time.
+  virtual Status Start() = 0;
+  // Waits until the inputs end, a limit is met, Stop is called or something fails; by then
   // everything done is flushed and, with an app, committed. Ok only if so.
-  virtual Status Run() = 0;
+  virtual Status Wait() = 0;
+  // Stop and Wait, for `limit` at most: kTimeLimit when that is not enough, and the run goes on
+  // ending.
+  virtual Status Close(std::chrono::milliseconds limit) = 0;
+  // Start and Wait.
+  Status Run();
 
   // Asks for a normal end: finish, commit, close. Only sets a flag: may be called in a signal
   // handler.
   virtual void Stop() = 0;
 
+  virtual RuntimeState state() const = 0;
   virtual Counts counts() const = 0;
+  // Everything that the run says about itself, in Prometheus' text format 0.0.4 (see
+  // share/doc/kstream/metrics.md).
+  virtual std::string Metrics() const = 0;
 };
 
 }  // namespace kstream

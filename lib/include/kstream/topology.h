@@ -1,4 +1,7 @@
-// TopologyBuilder: a stage as a graph of sources, processors and sinks (KIP-28).
+// TopologyBuilder: a graph of sources, processors, stores and sinks (KIP-28).
+//
+// What hangs together, by edges, by a store or by a topic that two sources read, is a stage (a
+// sub-topology); stages meet in topics alone. Each stage runs as tasks of its own.
 //
 //   TopologyBuilder builder;
 //   builder.AddSource("orders", {.inputs = {orders}})
@@ -8,6 +11,7 @@
 #ifndef KSTREAM_TOPOLOGY_H_
 #define KSTREAM_TOPOLOGY_H_
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,19 +21,29 @@
 #include "kstream/expression.h"
 #include "kstream/location.h"
 #include "kstream/processor.h"
+#include "kstream/serdes.h"
 #include "kstream/status.h"
+#include "kstream/store.h"
 
 namespace kstream {
+
+// Gives the event time of a record in ms since the epoch; kData: it has none, and is a bad record.
+// `partition_time` is the largest timestamp seen in its partition so far, -1 at first. Called from
+// several threads.
+using TimestampExtractor =
+    std::function<Result<int64_t>(const Record& record, int64_t partition_time)>;
 
 // Where records enter. Several inputs are merged by timestamp, ties in the order given.
 struct SourceSpec {
   std::vector<Location> inputs;
-  std::string format = "json";    // of files: json envelope raw csv tsv
-  std::optional<Expression> key;  // replaces the key as a record is read
-  // Event time: "record" (its own), "wallclock", or an expression over the value.
+  std::string format = "json";       // of files: json envelope raw csv tsv
+  std::optional<SerdeNames> serdes;  // of key and value; nullopt: those of the runtime
+  std::optional<Expression> key;     // replaces the key as a record is read
+  // Event time: "record" (its own), "wallclock", an expression over the value, or a function.
   std::string timestamp = "record";
   std::optional<Expression> timestamp_expression;
   std::string timestamp_unit = "ms";  // of numbers: ms s us ns; strings are RFC 3339
+  TimestampExtractor extractor;
 };
 
 // Where records leave.
@@ -37,6 +51,7 @@ struct SinkSpec {
   Location output;                   // unused when topic_of_record is set
   std::string format = "json";       // of files: json envelope raw csv tsv format
   std::string format_text;           // with "format": kcat's tokens
+  std::optional<SerdeNames> serdes;  // of files; nullopt: those of the runtime
   bool topic_of_record = false;      // to the topic that Record::topic names
   bool partition_of_record = false;  // to the partition that Record::partition names
 };
@@ -46,6 +61,13 @@ struct TopologyGraph;  // the checked graph, for the engine
 // A checked, immutable graph. Cheap to copy; threads may share it.
 class KSTREAM_EXPORT Topology {
  public:
+  // The stages with their nodes, as text of several lines, in the manner of Kafka Streams'
+  // Topology.describe().
+  std::string Describe() const;
+  // 16 hexadecimal digits over all that Describe prints: members of one application must agree in
+  // it.
+  std::string Hash() const;
+
   const TopologyGraph& graph() const { return *graph_; }
 
  private:
@@ -65,9 +87,13 @@ class KSTREAM_EXPORT TopologyBuilder {
   TopologyBuilder& AddProcessor(std::string name, ProcessorSupplier supplier,
                                 std::vector<std::string> parents);
   TopologyBuilder& AddSink(std::string name, SinkSpec sink, std::vector<std::string> parents);
+  // A store for the processors named; they become one stage. Names of stores are unique too.
+  TopologyBuilder& AddStore(std::string name, StoreSupplier supplier,
+                            std::vector<std::string> processors);
 
-  // kExpression naming the node: a name used twice, an unknown parent, a cycle, a node that no
-  // source reaches, a source without inputs, a sink with children.
+  // kExpression naming the node: a name used twice, an unknown parent, a cycle (through topics
+  // too), a node that no source reaches, a source without inputs, a sink with children, a
+  // repartition topic that nothing writes or reads, a store of an unknown processor or of none.
   Result<Topology> Build() const;
 
  private:
