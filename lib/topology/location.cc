@@ -35,8 +35,15 @@ Result<Location> Location::Parse(std::string_view text, bool brokers,
 }
 
 std::string Location::ToString() const {
-  if (!is_topic()) return name == "-" ? name : "file:" + name;
-  return "topic:" + (cluster.empty() ? "" : cluster + ":") + name;
+  switch (kind) {
+    case Kind::kFile:
+      return name == "-" ? name : "file:" + name;
+    case Kind::kTopic:
+      return "topic:" + (cluster.empty() ? "" : cluster + ":") + name;
+    case Kind::kRepartition:
+      break;
+  }
+  return "repartition:" + name;
 }
 
 }  // namespace kstream

@@ -44,6 +44,17 @@ TEST(Location, ReadsBackWhatItPrints) {
   }
 }
 
+TEST(Location, ARepartitionTopicIsNoneOfTheOthersAndIsNeverParsed) {
+  const Location location = Location::Repartition("by-user");
+  EXPECT_EQ(location.ToString(), "repartition:by-user");
+  EXPECT_FALSE(location.is_topic());
+  EXPECT_FALSE(Location::Repartition("^by-user").is_pattern());
+  EXPECT_NE(location, Location::Topic("by-user"));
+  for (const bool brokers : {false, true}) {
+    EXPECT_NE(Parsed("repartition:by-user", brokers).kind, Location::Kind::kRepartition);
+  }
+}
+
 TEST(Location, RefusesAnEmptyName) {
   for (const char* text : {"", "file:", "topic:", "west:"}) {
     EXPECT_EQ(Location::Parse(text, true, {"west"}).status().code(), StatusCode::kUsage) << text;

@@ -1,0 +1,25 @@
+// What every state store shares. Tested by tests/unit/store/in_memory_test.cc.
+#include "kstream/store.h"
+
+namespace kstream {
+namespace {
+
+// The smallest key greater than all that begin with `prefix`; nullopt when there is none, since a
+// prefix of 0xff bytes reaches to the end.
+std::optional<std::string> EndOfPrefix(std::string_view prefix) {
+  const size_t last = prefix.find_last_not_of('\xff');
+  if (last == std::string_view::npos) return std::nullopt;
+  std::string end(prefix.substr(0, last + 1));
+  end.back() = static_cast<char>(static_cast<unsigned char>(end.back()) + 1);
+  return end;
+}
+
+}  // namespace
+
+StateStore::~StateStore() = default;
+
+Status KeyValueStore::Prefix(std::string_view prefix, const Visitor& visit) const {
+  return Range(prefix, EndOfPrefix(prefix), visit);
+}
+
+}  // namespace kstream
