@@ -250,6 +250,17 @@ Status Pack(std::string_view pack, std::string_view json, std::string* bytes) {
 }  // namespace
 
 Result<Serde> Serde::Parse(std::string_view spec) {
+  if (auto custom = FindCustomSerde(spec)) {
+    Serde serde(Kind::kCustom);
+    serde.custom_ = std::move(custom);
+    return serde;
+  }
+  return ParseBuiltIn(spec);
+}
+
+bool Serde::IsBuiltIn(std::string_view spec) { return ParseBuiltIn(spec).ok(); }
+
+Result<Serde> Serde::ParseBuiltIn(std::string_view spec) {
   if (spec == "json") return Serde(Kind::kJson);
   if (spec == "string") return Serde(Kind::kString);
   if (spec == "b64") return Serde(Kind::kBase64);
@@ -275,6 +286,8 @@ Status Serde::ToJson(std::string_view bytes, std::string* json) const {
       kind_ == Kind::kHex ? AppendHex(bytes, json) : AppendBase64(bytes, json);
       json->push_back('"');
       return Status::Ok();
+    case Kind::kCustom:
+      return custom_->ToJson(bytes, json);
     case Kind::kPack:
       break;
   }
@@ -301,6 +314,8 @@ Status Serde::FromJson(std::string_view json, std::string* bytes) const {
       return Status::Data(
           fmt::format("{} is not a string of {}", Shown(json), hex ? "hex digits" : "base64"));
     }
+    case Kind::kCustom:
+      return custom_->FromJson(json, bytes);
     case Kind::kPack:
       break;
   }

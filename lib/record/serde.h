@@ -6,37 +6,45 @@
 //   bit,
 //           c one character, s the rest as text, $ end of input. One letter gives the value itself,
 //           several give an array.
+//   NAME    one that RegisterSerde made known (custom_serde.h)
 // Tested by tests/unit/record/serde_test.cc.
 #ifndef KSTREAM_RECORD_SERDE_H_
 #define KSTREAM_RECORD_SERDE_H_
 
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "kstream/status.h"
+#include "record/custom_serde.h"
 
 namespace kstream {
 
 class Serde {
  public:
-  enum class Kind : uint8_t { kJson, kString, kBase64, kHex, kPack };
+  enum class Kind : uint8_t { kJson, kString, kBase64, kHex, kPack, kCustom };
 
   Serde() = default;  // json
   explicit Serde(Kind kind) : kind_(kind) {}
   // `spec` as given after "key=" or "value="; kUsage names what is wrong with it.
   static Result<Serde> Parse(std::string_view spec);
+  // Whether `spec` is a serde of kstream's own.
+  static bool IsBuiltIn(std::string_view spec);
 
   Kind kind() const { return kind_; }
-  // Appends the JSON text of `bytes`. kData when they are not of this serde. For kJson the bytes
-  // are appended as they are, unchecked: whoever parses them checks.
+  // Appends the JSON text of `bytes`, valid and compact. kData when they are not of this serde. For
+  // kJson the bytes are appended as they are, unchecked: whoever parses them checks.
   Status ToJson(std::string_view bytes, std::string* json) const;
   // Appends the bytes of a valid compact JSON text. For kString (the default of keys) a JSON string
   // becomes its text and anything else its JSON, so that 42 and "42" group together.
   Status FromJson(std::string_view json, std::string* bytes) const;
 
  private:
+  static Result<Serde> ParseBuiltIn(std::string_view spec);
+
   Kind kind_ = Kind::kJson;
   std::string pack_;
+  std::shared_ptr<const NamedSerde> custom_;
 };
 
 struct Serdes {

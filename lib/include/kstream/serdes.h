@@ -12,7 +12,8 @@
 
 namespace kstream {
 
-// A serde of one's own. Called from several threads at once.
+// A serde of one's own. Called from several threads at once. What it throws, and JSON that is not
+// valid, is kData.
 class KSTREAM_EXPORT CustomSerde {
  public:
   virtual ~CustomSerde();
@@ -22,8 +23,9 @@ class KSTREAM_EXPORT CustomSerde {
   virtual Status FromJson(std::string_view json, std::string* bytes) const = 0;
 };
 
-// Makes `name` a serde for all topologies of this process that are run afterwards. kUsage: the name
-// is taken, or is not made of letters, digits, - and _ with a letter first. Any thread.
+// Makes `name` a serde for all topologies of this process that are built and run afterwards.
+// kUsage: the name is taken, by a serde or as a word of pack letters, or is not made of letters,
+// digits, - and _ with a letter first; or the serde is null. Any thread.
 KSTREAM_EXPORT Status RegisterSerde(std::string name, std::shared_ptr<const CustomSerde> serde);
 
 struct SerdeNames {

@@ -3,8 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <memory>
 #include <random>
+#include <stdexcept>
 #include <string>
+
+#include "kstream/serdes.h"
+#include "record/encoder.h"
+#include "record/format.h"
 
 namespace kstream {
 namespace {
@@ -145,6 +152,123 @@ TEST(Pack, GivesBackTheBytesItRead) {
       ASSERT_EQ(FromJson(spec, json), bytes) << spec << " " << json;
     }
   }
+}
+
+// A serde of two functions; what it appends, it appends before it fails or throws.
+class TestSerde : public CustomSerde {
+ public:
+  using Convert = std::function<Status(std::string_view in, std::string* out)>;
+  TestSerde(Convert to_json, Convert from_json)
+      : to_json_(std::move(to_json)), from_json_(std::move(from_json)) {}
+  Status ToJson(std::string_view bytes, std::string* json) const override {
+    return to_json_(bytes, json);
+  }
+  Status FromJson(std::string_view json, std::string* bytes) const override {
+    return from_json_(json, bytes);
+  }
+
+ private:
+  Convert to_json_, from_json_;
+};
+
+Status Registered(const std::string& name, TestSerde::Convert to_json,
+                  TestSerde::Convert from_json = nullptr) {
+  return RegisterSerde(name, std::make_shared<TestSerde>(std::move(to_json), std::move(from_json)));
+}
+
+// Passes its input on as it is, which makes a ToJson that gives anything a topic may hold.
+Status Same(std::string_view in, std::string* out) {
+  *out += in;
+  return Status::Ok();
+}
+
+TEST(CustomSerde, WorksByItsName) {
+  // Milliseconds as decimal text <-> a number of seconds.
+  ASSERT_TRUE(Registered(
+                  "seconds",
+                  [](std::string_view bytes, std::string* json) {
+                    if (bytes.size() < 4) return Status::Data("too short");
+                    *json += std::string(bytes.substr(0, bytes.size() - 3));
+                    return Status::Ok();
+                  },
+                  [](std::string_view json, std::string* bytes) {
+                    *bytes += std::string(json) + "000";
+                    return Status::Ok();
+                  })
+                  .ok());
+  EXPECT_EQ(Make("seconds").kind(), Serde::Kind::kCustom);
+  EXPECT_EQ(ToJson("seconds", "17000"), "17");
+  EXPECT_EQ(FromJson("seconds", "17"), "17000");
+  EXPECT_EQ(ToJson("seconds", "17"), "error");
+  std::string out;
+  EXPECT_EQ(Make("seconds").ToJson("1", &out).message(), "serde 'seconds': too short");
+}
+
+TEST(CustomSerde, TakesNoNameThatIsTakenOrIsNone) {
+  ASSERT_TRUE(Registered("mine", Same).ok());
+  for (const char* name : {"mine", "json", "string", "b64", "hex", "b", "qs", "Hi", "cs", "ss", "",
+                           "2x", "-x", "_x", "a b", "a/b", "a$", "caf\xC3\xA9"}) {
+    EXPECT_EQ(Registered(name, Same).code(), StatusCode::kUsage) << name;
+  }
+  for (const char* name : {"x", "bz", "Avro-2_b"}) EXPECT_TRUE(Registered(name, Same).ok()) << name;
+  EXPECT_EQ(RegisterSerde("nothing", nullptr).code(), StatusCode::kUsage);
+  EXPECT_FALSE(Serde::Parse("nothing").ok());
+}
+
+TEST(CustomSerde, GivesCompactJsonOrABadRecord) {
+  ASSERT_TRUE(Registered("same", Same).ok());
+  EXPECT_EQ(ToJson("same", " { \"a\" : [ 1.0 ,\n2 ] } "), "{\"a\":[1.0,2]}");
+  for (std::string_view bytes : {"", "{", "\"", "\"\\", "\"\\u12\"", "1 2", "nul", "\"\xFF\"",
+                                 "\"a\nb\"", "\"\\ud800\"", "01"}) {
+    EXPECT_EQ(ToJson("same", bytes), "error") << bytes;
+  }
+  EXPECT_EQ(ToJson("same", std::string(2000, '[')), "error");
+}
+
+TEST(CustomSerde, IsCheckedWhereverBytesArePrinted) {
+  ASSERT_TRUE(Registered("printed", Same).ok());
+  const Serdes serdes{Serde(), Make("printed")};
+  RecordEncoder json(OutputFormat::kJson, serdes);
+  Result<Format> pattern = Format::Parse("%s\\n", serdes);
+  ASSERT_TRUE(pattern.ok());
+  RecordEncoder format(*std::move(pattern), nullptr);
+  Record record;
+  record.value = "\"cut \\";
+  for (RecordEncoder* encoder : {&json, &format}) {
+    std::string out = "|";
+    EXPECT_EQ(encoder->Append(record, &out).code(), StatusCode::kData);
+    EXPECT_EQ(out, "|");
+  }
+  record.value = "\"a\\tb\"";
+  std::string out;
+  EXPECT_TRUE(json.Append(record, &out).ok());
+  EXPECT_TRUE(format.Append(record, &out).ok());
+  EXPECT_EQ(out, "\"a\\tb\"\na\tb\n");
+}
+
+TEST(CustomSerde, WhatItThrowsIsABadRecord) {
+  const auto thrower = [](std::string_view in, std::string* out) -> Status {
+    *out += "half";
+    if (in == "1") throw std::runtime_error("no such schema");
+    throw 1;
+  };
+  ASSERT_TRUE(Registered("throws", thrower, thrower).ok());
+  for (const char* in : {"1", "2"}) {
+    EXPECT_EQ(ToJson("throws", in), "error");
+    EXPECT_EQ(FromJson("throws", in), "error");
+  }
+  std::string out;
+  EXPECT_EQ(Make("throws").ToJson("1", &out).message(), "serde 'throws': it threw: no such schema");
+}
+
+TEST(CustomSerde, CannotTouchWhatWasThereBefore) {
+  const auto clears = [](std::string_view, std::string* out) {
+    *out = "1";
+    return Status::Ok();
+  };
+  ASSERT_TRUE(Registered("clears", clears, clears).ok());
+  EXPECT_EQ(ToJson("clears", "x"), "1");
+  EXPECT_EQ(FromJson("clears", "2"), "1");
 }
 
 }  // namespace
