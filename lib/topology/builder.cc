@@ -1,4 +1,4 @@
-// TopologyBuilder: collects nodes and checks the graph once, in Build. Tested by
+// TopologyBuilder: collects nodes and stores, and checks the graph once, in Build. Tested by
 // tests/unit/topology/builder_test.cc.
 #include <fmt/format.h>
 
@@ -8,12 +8,27 @@
 
 #include "kstream/topology.h"
 #include "topology/graph.h"
+#include "topology/stages.h"
+#include "transport/pattern.h"
 
 namespace kstream {
 namespace {
 
 using Kind = TopologyNode::Kind;
 using Index = std::map<std::string, size_t>;
+
+// What a repartition topic is called becomes part of a topic's name.
+Status CheckLocation(const Location& location, std::string_view kind, const std::string& node) {
+  constexpr std::string_view kOfTopics =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+  if (location.kind != Location::Kind::kRepartition ||
+      (!location.name.empty() && location.name.find_first_not_of(kOfTopics) == std::string::npos)) {
+    return Status::Ok();
+  }
+  return Status::Expression(fmt::format(
+      "{} '{}': repartition topic '{}' needs a name of letters, digits, '.', '_' and '-'", kind,
+      node, location.name));
+}
 
 Status CheckNode(const TopologyNode& node, const Index& index) {
   if (node.name.empty()) return Status::Expression("a node without a name: give it one");
@@ -32,6 +47,56 @@ Status CheckNode(const TopologyNode& node, const Index& index) {
       return Status::Expression(
           fmt::format("node '{}' names an unknown parent '{}'", node.name, parent));
     }
+  }
+  for (const Location& input : node.source.inputs) {
+    KSTREAM_RETURN_IF_ERROR(CheckLocation(input, "source", node.name));
+    if (!input.is_pattern()) continue;
+    if (const auto pattern = transport::TopicPattern::Parse(input.name); !pattern.ok()) {
+      return Status::Expression(
+          fmt::format("source '{}': {}", node.name, pattern.status().message()));
+    }
+  }
+  if (node.sink.topic_of_record) return Status::Ok();
+  return CheckLocation(node.sink.output, "sink", node.name);
+}
+
+// Connects the store with number `number` to its processors.
+Status AttachStore(const TopologyStore& store, size_t number, const Index& index,
+                   std::vector<TopologyNode>* nodes) {
+  if (store.name.empty()) return Status::Expression("a store without a name: give it one");
+  if (!store.supplier) {
+    return Status::Expression(fmt::format("store '{}' has no supplier", store.name));
+  }
+  if (store.processors.empty()) {
+    return Status::Expression(fmt::format("store '{}' is used by no processor", store.name));
+  }
+  for (const std::string& name : store.processors) {
+    const auto at = index.find(name);
+    if (at == index.end()) {
+      return Status::Expression(
+          fmt::format("store '{}' names an unknown processor '{}'", store.name, name));
+    }
+    TopologyNode& node = (*nodes)[at->second];
+    if (node.kind != Kind::kProcessor) {
+      return Status::Expression(
+          fmt::format("store '{}' names '{}', which is a {}: only processors use stores",
+                      store.name, name, node.kind == Kind::kSource ? "source" : "sink"));
+    }
+    // Stores come in order, so one that is named twice is the last.
+    if (node.stores.empty() || node.stores.back() != number) node.stores.push_back(number);
+  }
+  return Status::Ok();
+}
+
+Status AttachStores(const Index& index, TopologyGraph* graph) {
+  std::set<std::string> names;
+  for (size_t i = 0; i < graph->stores.size(); i++) {
+    const TopologyStore& store = graph->stores[i];
+    if (!names.insert(store.name).second) {
+      return Status::Expression(
+          fmt::format("two stores are named '{}': give each its own name", store.name));
+    }
+    KSTREAM_RETURN_IF_ERROR(AttachStore(store, i, index, &graph->nodes));
   }
   return Status::Ok();
 }
@@ -95,6 +160,12 @@ TopologyBuilder& TopologyBuilder::AddSink(std::string name, SinkSpec sink,
   return *this;
 }
 
+TopologyBuilder& TopologyBuilder::AddStore(std::string name, StoreSupplier supplier,
+                                           std::vector<std::string> processors) {
+  graph_->stores.push_back({std::move(name), std::move(supplier), std::move(processors)});
+  return *this;
+}
+
 Result<Topology> TopologyBuilder::Build() const {
   const auto& nodes = graph_->nodes;
   Index index;
@@ -123,6 +194,9 @@ Result<Topology> TopologyBuilder::Build() const {
       above.children.push_back(placed.at(node.name));
     }
   }
+  graph->stores = graph_->stores;
+  KSTREAM_RETURN_IF_ERROR(AttachStores(placed, graph.get()));
+  KSTREAM_RETURN_IF_ERROR(FindStages(graph.get()));
   return Topology(std::move(graph));
 }
 

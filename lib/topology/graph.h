@@ -36,6 +36,10 @@ struct TopologyStage {
   std::vector<size_t> stores;    // indexes into TopologyGraph::stores
   std::vector<size_t> upstream;  // stages that write what it reads
   int level = 0;                 // 0: no upstream; else one more than the highest of them
+  // Records of several inputs, or of a pattern, meet in one of its stores: then equal keys must be
+  // in partitions of equal number, and so its inputs need as many partitions each
+  // (CheckCoPartitioned, topology/co_partition.h).
+  bool co_partitioned = false;
 };
 
 struct TopologyGraph {
@@ -44,8 +48,8 @@ struct TopologyGraph {
   std::vector<TopologyStage> stages;  // in the order of their first sources
 };
 
-// Whether `input` reads what is written to `output`: the same file, topic or repartition topic, or
-// a pattern that matches. kUsage: the pattern is none.
+// Whether `input` reads what is written to `output`: the same file by name, topic or repartition
+// topic, or a pattern that matches. Stdin is not stdout. kUsage: the pattern is none.
 Result<bool> Reads(const Location& input, const Location& output);
 
 }  // namespace kstream
