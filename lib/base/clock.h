@@ -1,7 +1,9 @@
 // Clock: the two times that the engine goes by, behind one interface, so that a test can move them.
+// Tested by tests/unit/base/clock_test.cc.
 #ifndef KSTREAM_BASE_CLOCK_H_
 #define KSTREAM_BASE_CLOCK_H_
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 
@@ -26,6 +28,21 @@ class SystemClock final : public Clock {
         .count();
   }
   Instant Steady() const override { return std::chrono::steady_clock::now(); }
+};
+
+// One that stands still until it is moved; both times move together.
+class ManualClock final : public Clock {
+ public:
+  explicit ManualClock(int64_t wall_ms = 0) : ms_(wall_ms) {}
+
+  // `by` is not negative.
+  void Advance(std::chrono::milliseconds by) { ms_.fetch_add(by.count()); }
+
+  int64_t WallMs() const override { return ms_.load(); }
+  Instant Steady() const override { return Instant(std::chrono::milliseconds(ms_.load())); }
+
+ private:
+  std::atomic<int64_t> ms_;
 };
 
 }  // namespace kstream

@@ -2,91 +2,170 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
+#include "base/log.h"
+#include "task/node.h"
+#include "task/thrown.h"
+
 namespace kstream::task {
 
-// A node of this task: its processor or sink, and the context through which it forwards.
-class Task::Node final : public ProcessorContext {
- public:
-  Node(const TopologyNode& spec, const std::string& task, RecordSink* sink)
-      : spec_(spec),
-        task_(task),
-        sink_(sink),
-        processor_(spec.supplier ? spec.supplier() : nullptr) {}
-
-  void AddChild(Node* child) { children_.push_back(child); }
-
-  Status Init() {
-    if (spec_.kind != TopologyNode::Kind::kProcessor) return Status::Ok();
-    if (!processor_) {
-      return Status::Expression(fmt::format("processor '{}': its supplier gave none", spec_.name));
+Task::Task(const Topology& topology, size_t stage, std::string name, TaskHost* host)
+    : topology_(topology),
+      stage_(topology_.graph().stages[stage]),
+      name_(std::move(name)),
+      host_(host),
+      stream_timers_(std::make_unique<PunctuationQueue>(PunctuationType::kStreamTime)),
+      wall_timers_(std::make_unique<PunctuationQueue>(PunctuationType::kWallClockTime)) {
+  const TopologyGraph& graph = topology_.graph();
+  std::vector<Node*> by_index(graph.nodes.size());
+  for (const size_t index : stage_.nodes) {
+    const TopologyNode& spec = graph.nodes[index];
+    RecordSink* sink = spec.kind == TopologyNode::Kind::kSink ? host_->SinkOf(spec) : nullptr;
+    nodes_.push_back(std::make_unique<Node>(spec, nodes_.size(), this, sink));
+    by_index[index] = nodes_.back().get();
+  }
+  for (const size_t index : stage_.nodes) {
+    for (const size_t child : graph.nodes[index].children) {
+      by_index[index]->AddChild(by_index[child]);
     }
-    return processor_->Init(*this).At(spec_.name);
   }
-
-  void Close() {
-    if (processor_) processor_->Close();
-  }
-
-  Status Process(const Record& record) {
-    if (sink_) return sink_->Write(record);
-    return processor_->Process(record);
-  }
-
-  Status Forward(const Record& record) override {
-    for (Node* child : children_) KSTREAM_RETURN_IF_ERROR(child->Process(record));
-    return Status::Ok();
-  }
-
-  Status Forward(const Record& record, std::string_view name) override {
-    for (Node* child : children_) {
-      if (child->spec_.name == name) return child->Process(record);
-    }
-    return Status::Expression(
-        fmt::format("node '{}' forwards to '{}', which is not a child of it", spec_.name, name));
-  }
-
-  std::string_view node() const override { return spec_.name; }
-  std::string_view task() const override { return task_; }
-
- private:
-  const TopologyNode& spec_;
-  const std::string& task_;
-  RecordSink* const sink_;
-  std::unique_ptr<Processor> processor_;
-  std::vector<Node*> children_;
-};
-
-Task::Task(const Topology& topology, std::string name, const SinkOf& sink_of)
-    : topology_(topology), name_(std::move(name)) {
-  const auto& specs = topology_.graph().nodes;
-  for (const TopologyNode& spec : specs) {
-    RecordSink* sink = spec.kind == TopologyNode::Kind::kSink ? sink_of(spec) : nullptr;
-    nodes_.push_back(std::make_unique<Node>(spec, name_, sink));
-    if (spec.kind == TopologyNode::Kind::kSource) sources_.push_back(nodes_.back().get());
-  }
-  for (size_t i = 0; i < specs.size(); i++) {
-    for (const size_t child : specs[i].children) nodes_[i]->AddChild(nodes_[child].get());
-  }
+  for (const size_t source : stage_.sources) sources_.push_back(by_index[source]);
 }
 
-Task::~Task() { Close(); }
+Task::~Task() {
+  if (Status status = Close(); !status.ok()) Log(LogLevel::kError, status.At(name_).message());
+}
 
 Status Task::Init() {
-  for (; open_ < nodes_.size(); open_++) {
-    if (Status status = nodes_[open_]->Init(); !status.ok()) {
-      open_++;  // after a failure of Init a processor is closed too
+  KSTREAM_RETURN_IF_ERROR(OpenStores());
+  while (open_ < nodes_.size()) {
+    // Counted first: after a failure of Init a processor is closed too.
+    KSTREAM_RETURN_IF_ERROR(nodes_[open_++]->Init());
+  }
+  phase_ = Phase::kProcessing;
+  return Status::Ok();
+}
+
+Status Task::OpenStores() {
+  for (const size_t index : stage_.stores) {
+    const TopologyStore& spec = topology_.graph().stores[index];
+    try {
+      std::unique_ptr<StateStore> store = spec.supplier(spec.name);
+      if (!store) {
+        return Status::Expression(fmt::format("store '{}': its supplier gave none", spec.name));
+      }
+      stores_.push_back(std::move(store));
+    } catch (...) {
+      return Thrown("store", spec.name);
+    }
+  }
+  return Status::Ok();
+}
+
+Status Task::Process(size_t source, const Record& record, const Record& read) {
+  source_record_ = &read;
+  Status status = sources_[source]->ToChildren(record);
+  source_record_ = nullptr;
+  if (!status.ok()) [[unlikely]] {
+    failed_.reset();
+    return status;
+  }
+  if (record.timestamp > stream_time_ && record.timestamp_type != TimestampType::kNone) {
+    stream_time_ = record.timestamp;
+  }
+  if (stream_time_ >= stream_due_) [[unlikely]] {
+    if (stream_time_ != kNoTime) stream_timers_->Start(stream_time_);
+    return FireStreamTime();
+  }
+  return status;
+}
+
+Status Task::Punctuate() {
+  KSTREAM_RETURN_IF_ERROR(FireStreamTime());
+  return Fire(wall_timers_.get(), PunctuationType::kWallClockTime, host_->clock().WallMs());
+}
+
+Status Task::FireStreamTime() {
+  if (stream_time_ == kNoTime) return Status::Ok();
+  Status status = Fire(stream_timers_.get(), PunctuationType::kStreamTime, stream_time_);
+  stream_due_ = stream_timers_->next();
+  return status;
+}
+
+Status Task::Fire(PunctuationQueue* timers, PunctuationType type, int64_t now) {
+  while (std::optional<PunctuationQueue::Due> due = timers->Take(now)) {
+    phase_ = Phase::kPunctuating;
+    punctuation_time_ = now;
+    Status status = nodes_[due->node]->Punctuate({type, now, std::move(due->timer)});
+    phase_ = Phase::kProcessing;
+    if (!status.ok()) {
+      failed_.emplace();
+      failed_->timestamp = now;
+      failed_->timestamp_type = TimestampType::kCreateTime;
       return status;
     }
   }
   return Status::Ok();
 }
 
-Status Task::Process(size_t source, const Record& record) {
-  return sources_[source]->Forward(record);
+Timer Task::Schedule(size_t node, std::chrono::milliseconds period, PunctuationType type) {
+  const std::string_view name = nodes_[node]->node();
+  if (type == PunctuationType::kWallClockTime) {
+    return wall_timers_->Add(node, name, period, host_->clock().WallMs());
+  }
+  // In Punctuate the stream time stands. Otherwise the record at hand, or the first one to come,
+  // has yet to move it.
+  std::optional<int64_t> start;
+  if (phase_ == Phase::kPunctuating) start = stream_time();
+  Timer timer = stream_timers_->Add(node, name, period, start);
+  stream_due_ = stream_timers_->next();
+  return timer;
 }
 
-void Task::Close() {
-  while (open_ > 0) nodes_[--open_]->Close();
+int64_t Task::next_wall_clock_punctuation() const { return wall_timers_->next(); }
+
+std::optional<int64_t> Task::stream_time() const {
+  if (stream_time_ == kNoTime) return std::nullopt;
+  return stream_time_;
+}
+
+void Task::set_stream_time(std::optional<int64_t> time) { stream_time_ = time.value_or(kNoTime); }
+
+StateStore* Task::store(std::string_view name) const {
+  for (size_t i = 0; i < stores_.size(); i++) {
+    if (topology_.graph().stores[stage_.stores[i]].name == name) return stores_[i].get();
+  }
+  return nullptr;
+}
+
+Status Task::Close() {
+  if (phase_ == Phase::kClosed) return Status::Ok();
+  phase_ = Phase::kClosing;
+  Status first;
+  const auto note = [&](Status status) {
+    if (status.ok()) return;
+    if (first.ok()) {
+      first = std::move(status);
+    } else {
+      Log(LogLevel::kError, status.At(name_).message());
+    }
+  };
+  while (open_ > 0) {
+    open_--;
+    note(nodes_[open_]->Close());
+    stream_timers_->Close(open_);
+    wall_timers_->Close(open_);
+  }
+  for (auto store = stores_.rbegin(); store != stores_.rend(); ++store) {
+    try {
+      (*store)->Close();
+    } catch (...) {
+      note(Thrown("store", (*store)->name()));
+    }
+  }
+  phase_ = Phase::kClosed;
+  return first;
 }
 
 }  // namespace kstream::task

@@ -6,16 +6,20 @@
 #ifndef KSTREAM_TASK_TASK_H_
 #define KSTREAM_TASK_TASK_H_
 
-#include <functional>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
 #include "kstream/record.h"
 #include "kstream/status.h"
 #include "kstream/topology.h"
+#include "task/punctuation_queue.h"
 #include "topology/graph.h"
 
 namespace kstream::task {
@@ -49,20 +53,32 @@ class Task {
   Task& operator=(const Task&) = delete;
 
   // Opens the stores, then initialises the processors, parents first. On failure the task may only
-  // be destroyed.
+  // be closed and destroyed.
   Status Init();
 
   // Runs a record through everything below source number `source` (its place in
   // TopologyStage::sources), then moves stream time and fires what it made due. kData: the record
-  // is bad; anything else ends the stage. A bad record moves no time.
+  // is bad, or a punctuation is (failed_punctuation tells); anything else ends the stage. A bad
+  // record moves no time.
   //
   // `read` is the record as it was read, for ProcessorContext::source_record.
   Status Process(size_t source, const Record& record, const Record& read);
   Status Process(size_t source, const Record& record) { return Process(source, record, record); }
 
-  // Fires the wall-clock schedules that are due. A failure as of Process.
+  // Fires the wall-clock schedules that are due. A failure as of Process: then the rest of what is
+  // due has not fired yet, on either clock, and the caller whose policy takes the failure calls
+  // this until it is ok:
+  //
+  //   for (Status s = task.Process(0, record, read); !s.ok(); s = task.Punctuate()) {
+  //     if (s.code() != kData) return s;
+  //     const Record* punctuation = task.failed_punctuation();
+  //     ... Handle(punctuation ? *punctuation : read, ...)
+  //   }
   Status Punctuate();
-  // When the next of them is due, ms since the epoch; INT64_MAX: there is none.
+  // After a failure of Process or Punctuate: the punctuation that failed, as a record that carries
+  // its time and nothing else; null when it was the record. Until the next call.
+  const Record* failed_punctuation() const { return failed_ ? &*failed_ : nullptr; }
+  // When the next wall-clock schedule is due, ms since the epoch; INT64_MAX: there is none.
   int64_t next_wall_clock_punctuation() const;
 
   // The largest timestamp processed; nullopt before the first. Set to what was committed before
@@ -73,23 +89,43 @@ class Task {
   // A store of the stage by name; null: there is none.
   StateStore* store(std::string_view name) const;
 
-  // Closes the processors, children first, then the stores. Also done by the destructor.
-  void Close();
+  // Closes the processors, children first, then the stores, all of them whatever fails; the first
+  // failure is returned, further ones are logged. Again is nothing. Also done by the destructor,
+  // which logs what fails.
+  Status Close();
 
   const std::string& name() const { return name_; }
 
  private:
   class Node;
-  struct Schedules;
+  // What the task is doing. All that is not kProcessing is off the hot path.
+  enum class Phase : uint8_t { kProcessing, kOpening, kPunctuating, kClosing, kClosed };
+  static constexpr int64_t kNoTime = INT64_MIN;
+
+  bool closing() const { return phase_ >= Phase::kClosing; }
+  Status OpenStores();
+  Timer Schedule(size_t node, std::chrono::milliseconds period, PunctuationType type);
+  Status FireStreamTime();
+  Status Fire(PunctuationQueue* timers, PunctuationType type, int64_t now);
+
   Topology topology_;  // keeps the graph that nodes point into
   const TopologyStage& stage_;
   std::string name_;
   TaskHost* const host_;
-  std::vector<std::unique_ptr<StateStore>> stores_;  // parallel to the stage's
+  std::vector<std::unique_ptr<StateStore>> stores_;  // parallel to the stage's, as far as open
   std::vector<std::unique_ptr<Node>> nodes_;         // parallel to the stage's
   std::vector<Node*> sources_;
-  std::unique_ptr<Schedules> schedules_;
   size_t open_ = 0;  // nodes [0, open_) have been initialised
+
+  Phase phase_ = Phase::kOpening;
+  const Record* source_record_ = nullptr;
+  int64_t stream_time_ = kNoTime;
+  // The stream time at which Process has timers to look after: when the first is due, and kNoTime
+  // while one waits for its start.
+  int64_t stream_due_ = PunctuationQueue::kNever;
+  std::unique_ptr<PunctuationQueue> stream_timers_, wall_timers_;
+  int64_t punctuation_time_ = 0;
+  std::optional<Record> failed_;
 };
 
 }  // namespace kstream::task

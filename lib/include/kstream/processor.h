@@ -63,7 +63,8 @@ class KSTREAM_EXPORT ProcessorContext {
 
   // Hands a record to every child, or to the child with that name, before it returns. A failure is
   // the processor's to return: it fails the record that is being processed. Records forwarded from
-  // Punctuate without a timestamp get the punctuation's time.
+  // Punctuate without a timestamp get the punctuation's time. kUsage in Init: the children are not
+  // ready before their parents.
   virtual Status Forward(const Record& record) = 0;
   virtual Status Forward(const Record& record, std::string_view child) = 0;
 

@@ -1,0 +1,74 @@
+// A node of a task: its processor or sink, and the context through which the processor works.
+//
+// The hot path is ToChildren: a loop over children whose Process is one virtual call in a try
+// block. What holds outside of a record (in Init, Punctuate and Close) is told apart by one
+// comparison in Forward.
+#ifndef KSTREAM_TASK_NODE_H_
+#define KSTREAM_TASK_NODE_H_
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "task/task.h"
+#include "task/thrown.h"
+
+namespace kstream::task {
+
+class Task::Node final : public ProcessorContext {
+ public:
+  // `number`: its place among the task's nodes.
+  Node(const TopologyNode& spec, size_t number, Task* task, RecordSink* sink)
+      : spec_(spec), number_(number), task_(*task), sink_(sink) {}
+
+  void AddChild(Node* child) { children_.push_back(child); }
+
+  // Makes the processor and initialises it.
+  Status Init();
+  // What is thrown here may come from this node's code only: the nodes below catch their own.
+  Status Process(const Record& record) {
+    try {
+      if (sink_) return sink_->Write(record);
+      return processor_->Process(record);
+    } catch (...) {
+      return Thrown("node", spec_.name);
+    }
+  }
+  Status Punctuate(const Punctuation& punctuation);
+  Status Close();
+
+  Status ToChildren(const Record& record) {
+    for (Node* child : children_) KSTREAM_RETURN_IF_ERROR(child->Process(record));
+    return Status::Ok();
+  }
+
+  Status Forward(const Record& record) override;
+  Status Forward(const Record& record, std::string_view child) override;
+  Status Send(const Location& to, const Record& record, int32_t partition) override;
+  Result<Timer> Schedule(std::chrono::milliseconds period, PunctuationType type) override;
+  void Commit() override;
+  const Record* source_record() const override { return task_.source_record_; }
+  std::optional<int64_t> stream_time() const override { return task_.stream_time(); }
+  int64_t wall_clock_time() const override { return task_.host_->clock().WallMs(); }
+  Result<StateStore*> Store(std::string_view name) override;
+  std::string_view node() const override { return spec_.name; }
+  std::string_view task() const override { return task_.name_; }
+
+ private:
+  Status ToChild(const Record& record, std::string_view name);
+  // kUsage: the node cannot do `what` while it is being closed, or afterwards.
+  Status RefuseClosed(std::string_view what) const;
+  Status RefuseForward() const;
+  Record Stamped(const Record& record) const;
+
+  const TopologyNode& spec_;
+  const size_t number_;
+  Task& task_;
+  RecordSink* const sink_;
+  std::unique_ptr<Processor> processor_;
+  std::vector<Node*> children_;
+};
+
+}  // namespace kstream::task
+
+#endif  // KSTREAM_TASK_NODE_H_
