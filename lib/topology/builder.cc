@@ -168,6 +168,7 @@ TopologyBuilder& TopologyBuilder::AddStore(std::string name, StoreSupplier suppl
 
 Result<Topology> TopologyBuilder::Build() const {
   const auto& nodes = graph_->nodes;
+  if (nodes.empty()) return Status::Expression("a topology without a source: add one");
   Index index;
   for (size_t i = 0; i < nodes.size(); i++) {
     if (!index.emplace(nodes[i].name, i).second) {

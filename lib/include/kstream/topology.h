@@ -35,25 +35,26 @@ using TimestampExtractor =
 
 // Where records enter. Several inputs are merged by timestamp, ties in the order given.
 struct SourceSpec {
-  std::vector<Location> inputs;
-  std::string format = "json";       // of files: json envelope raw csv tsv
-  std::optional<SerdeNames> serdes;  // of key and value; nullopt: those of the runtime
-  std::optional<Expression> key;     // replaces the key as a record is read
+  std::vector<Location> inputs = {};
+  std::string format = "json";  // of files: json envelope raw csv tsv
+  // Of key and value; nullopt: those of the runtime.
+  std::optional<SerdeNames> serdes = std::nullopt;
+  std::optional<Expression> key = std::nullopt;  // replaces the key as a record is read
   // Event time: "record" (its own), "wallclock", an expression over the value, or a function.
   std::string timestamp = "record";
-  std::optional<Expression> timestamp_expression;
+  std::optional<Expression> timestamp_expression = std::nullopt;
   std::string timestamp_unit = "ms";  // of numbers: ms s us ns; strings are RFC 3339
-  TimestampExtractor extractor;
+  TimestampExtractor extractor = nullptr;
 };
 
 // Where records leave.
 struct SinkSpec {
-  Location output;                   // unused when topic_of_record is set
-  std::string format = "json";       // of files: json envelope raw csv tsv format
-  std::string format_text;           // with "format": kcat's tokens
-  std::optional<SerdeNames> serdes;  // of files; nullopt: those of the runtime
-  bool topic_of_record = false;      // to the topic that Record::topic names
-  bool partition_of_record = false;  // to the partition that Record::partition names
+  Location output = {};                             // unused when topic_of_record is set
+  std::string format = "json";                      // of files: json envelope raw csv tsv format
+  std::string format_text = {};                     // with "format": kcat's tokens
+  std::optional<SerdeNames> serdes = std::nullopt;  // of files; nullopt: those of the runtime
+  bool topic_of_record = false;                     // to the topic that Record::topic names
+  bool partition_of_record = false;                 // to the partition that Record::partition names
 };
 
 struct TopologyGraph;  // the checked graph, for the engine

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "kstream/topology.h"
@@ -60,6 +62,87 @@ TEST(TopologyBuilder, NamesTheNodeOfEachMistake) {
   TopologyBuilder empty;
   empty.AddSource("in", {});
   EXPECT_EQ(Why(empty), "source 'in' has no input");
+
+  TopologyBuilder nameless;
+  nameless.AddSource("", FromFile());
+  EXPECT_EQ(Why(nameless), "a node without a name: give it one");
+
+  TopologyBuilder nothing;
+  nothing.AddSource("in", FromFile()).AddProcessor("a", {}, {"in"});
+  EXPECT_EQ(Why(nothing), "processor 'a' has no supplier");
+
+  EXPECT_EQ(Why(TopologyBuilder()), "a topology without a source: add one");
+
+  EXPECT_EQ(nothing.Build().status().code(), StatusCode::kExpression);
+}
+
+TEST(TopologyBuilder, RefusesAPatternThatIsNone) {
+  TopologyBuilder builder;
+  builder.AddSource("in", {.inputs = {Location::Topic("^a("), Location::Topic("b")}});
+  EXPECT_EQ(builder.Build().status().code(), StatusCode::kExpression);
+  EXPECT_THAT(Why(builder), testing::StartsWith("source 'in': ^a( is no valid topic pattern: "));
+}
+
+TEST(TopologyBuilder, ConnectsAStoreToItsProcessorsOnce) {
+  TopologyBuilder builder;
+  builder.AddStore("x", InMemoryKeyValueStore(), {"b"})
+      .AddStore("y", InMemoryKeyValueStore(), {"a", "b", "a"})
+      .AddProcessor("a", None(), {"in"})
+      .AddProcessor("b", None(), {"in"})
+      .AddSource("in", FromFile());
+  const Result<Topology> topology = builder.Build();
+  ASSERT_TRUE(topology.ok()) << topology.status().message();
+  const auto& graph = topology->graph();
+  ASSERT_EQ(graph.stores.size(), 2u);
+  EXPECT_EQ(graph.stores[1].name, "y");
+  EXPECT_THAT(graph.nodes[1].stores, testing::ElementsAre(1));
+  EXPECT_THAT(graph.nodes[2].stores, testing::ElementsAre(0, 1));
+}
+
+TEST(TopologyBuilder, NamesTheStoreOfEachMistake) {
+  const auto why = [](std::string name, StoreSupplier supplier,
+                      std::vector<std::string> processors) {
+    TopologyBuilder builder;
+    builder.AddSource("in", FromFile())
+        .AddProcessor("a", None(), {"in"})
+        .AddSink("out", {}, {"a"})
+        .AddStore("counts", InMemoryKeyValueStore(), {"a"})
+        .AddStore(std::move(name), std::move(supplier), std::move(processors));
+    EXPECT_EQ(builder.Build().status().code(), StatusCode::kExpression);
+    return Why(builder);
+  };
+  const StoreSupplier memory = InMemoryKeyValueStore();
+  EXPECT_EQ(why("counts", memory, {"a"}), "two stores are named 'counts': give each its own name");
+  EXPECT_EQ(why("sums", memory, {"a", "b"}), "store 'sums' names an unknown processor 'b'");
+  EXPECT_EQ(why("sums", memory, {}), "store 'sums' is used by no processor");
+  EXPECT_EQ(why("sums", memory, {"in"}),
+            "store 'sums' names 'in', which is a source: only processors use stores");
+  EXPECT_EQ(why("sums", memory, {"out"}),
+            "store 'sums' names 'out', which is a sink: only processors use stores");
+  EXPECT_EQ(why("sums", {}, {"a"}), "store 'sums' has no supplier");
+  EXPECT_EQ(why("", memory, {"a"}), "a store without a name: give it one");
+}
+
+TEST(TopologyBuilder, RefusesARepartitionTopicThatCannotBeATopic) {
+  for (const char* name : {"", "by user", "a/b", "^a", "b\n", "\xc3\xa4"}) {
+    const std::string rule = fmt::format(
+        "repartition topic '{}' needs a name of letters, digits, '.', '_' and '-'", name);
+    TopologyBuilder reads;
+    reads.AddSource("in", {.inputs = {Location::Repartition(name)}});
+    EXPECT_EQ(Why(reads), "source 'in': " + rule);
+    TopologyBuilder writes;
+    writes.AddSource("in", FromFile())
+        .AddSink("out", {.output = Location::Repartition(name)}, {"in"});
+    EXPECT_EQ(Why(writes), "sink 'out': " + rule);
+  }
+}
+
+TEST(TopologyBuilder, BuildsTheSameGraphAgain) {
+  TopologyBuilder builder;
+  builder.AddSource("in", FromFile())
+      .AddProcessor("a", None(), {"in"})
+      .AddStore("s", InMemoryKeyValueStore(), {"a"});
+  EXPECT_EQ(builder.Build()->Describe(), builder.Build()->Describe());
 }
 
 }  // namespace
