@@ -76,7 +76,7 @@ Result<int64_t> Ingest::Extract(const Record& record, int64_t partition_time) co
     }
     return extracted;
   } catch (...) {
-    return Thrown("timestamp", "extractor");
+    return Thrown("timestamp extractor");
   }
 }
 

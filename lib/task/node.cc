@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "task/thrown.h"
+
 namespace kstream::task {
 
 Status Task::Node::Init() {
@@ -13,7 +15,7 @@ Status Task::Node::Init() {
     }
     return processor_->Init(*this).At(spec_.name);
   } catch (...) {
-    return Thrown("node", spec_.name);
+    return ThrownHere();
   }
 }
 
@@ -21,7 +23,7 @@ Status Task::Node::Punctuate(const Punctuation& punctuation) {
   try {
     return processor_->Punctuate(punctuation).At(spec_.name);
   } catch (...) {
-    return Thrown("node", spec_.name);
+    return ThrownHere();
   }
 }
 
@@ -31,9 +33,11 @@ Status Task::Node::Close() {
     processor_->Close();
     return Status::Ok();
   } catch (...) {
-    return Thrown("node", spec_.name);
+    return ThrownHere();
   }
 }
+
+Status Task::Node::ThrownHere() const { return Thrown(fmt::format("node '{}'", spec_.name)); }
 
 Status Task::Node::Forward(const Record& record) {
   if (task_.phase_ == Phase::kProcessing) [[likely]]

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "task/task.h"
-#include "task/thrown.h"
 
 namespace kstream::task {
 
@@ -31,7 +30,7 @@ class Task::Node final : public ProcessorContext {
       if (sink_) return sink_->Write(record);
       return processor_->Process(record);
     } catch (...) {
-      return Thrown("node", spec_.name);
+      return ThrownHere();
     }
   }
   Status Punctuate(const Punctuation& punctuation);
@@ -55,6 +54,7 @@ class Task::Node final : public ProcessorContext {
   std::string_view task() const override { return task_.name_; }
 
  private:
+  Status ThrownHere() const;
   Status ToChild(const Record& record, std::string_view name);
   // kUsage: the node cannot do `what` while it is being closed, or afterwards.
   Status RefuseClosed(std::string_view what) const;

@@ -46,6 +46,9 @@ class PunctuationQueue {
   // When the earliest is due; kNever: there is none; INT64_MIN: one waits for Start.
   int64_t next();
 
+  // Schedules that are kept, cancelled ones among them for a while.
+  size_t size() const { return heap_.size() + waiting_.size(); }
+
   // Ends the schedules of a node that was closed.
   void Close(size_t node);
 

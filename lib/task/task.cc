@@ -57,7 +57,7 @@ Status Task::OpenStores() {
       }
       stores_.push_back(std::move(store));
     } catch (...) {
-      return Thrown("store", spec.name);
+      return Thrown(fmt::format("store '{}'", spec.name));
     }
   }
   return Status::Ok();
@@ -161,7 +161,7 @@ Status Task::Close() {
     try {
       (*store)->Close();
     } catch (...) {
-      note(Thrown("store", (*store)->name()));
+      note(Thrown(fmt::format("store '{}'", (*store)->name())));
     }
   }
   phase_ = Phase::kClosed;

@@ -8,7 +8,7 @@
 
 namespace kstream::task {
 
-Status Thrown(std::string_view what, std::string_view name) {
+Status Thrown(std::string_view who) {
   std::string reason;
   try {
     throw;
@@ -20,7 +20,7 @@ Status Thrown(std::string_view what, std::string_view name) {
   // A status is one line, and what() may quote data.
   std::replace_if(
       reason.begin(), reason.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
-  return Status::Data(fmt::format("{} '{}' threw: {}", what, name, reason));
+  return Status::Data(fmt::format("{} threw: {}", who, reason));
 }
 
 }  // namespace kstream::task

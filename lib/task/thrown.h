@@ -10,8 +10,8 @@
 
 namespace kstream::task {
 
-// Only in a catch block: kData "<what> '<name>' threw: ..." for the exception being handled.
-Status Thrown(std::string_view what, std::string_view name);
+// Only in a catch block: kData "<who> threw: ..." for the exception being handled.
+Status Thrown(std::string_view who);
 
 }  // namespace kstream::task
 

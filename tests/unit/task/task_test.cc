@@ -2,125 +2,385 @@
 
 #include <gtest/gtest.h>
 
-#include <vector>
+#include <stdexcept>
+
+#include "unit/task/task_testing.h"
 
 namespace kstream::task {
 namespace {
 
-using Events = std::vector<std::string>;
-
 // Notes its life, and forwards.
-class Noted : public Processor {
+Parts Noted(NotedHost* host, std::string name, Status on_init = {}) {
+  return {.init =
+              [=](auto&) {
+                host->events.push_back("init " + name);
+                return on_init;
+              },
+          .process =
+              [=](auto& context, const Record& record) {
+                host->events.push_back("process " + name);
+                return context.Forward(record);
+              },
+          .punctuate = {},
+          .close = [=](auto&) { host->events.push_back("close " + name); }};
+}
+
+class NotedStore : public StateStore {
  public:
-  Noted(Events* events, std::string name, Status on_init = {})
-      : events_(events), name_(std::move(name)), on_init_(on_init) {}
-  Status Init(ProcessorContext& context) override {
-    context_ = &context;
-    events_->push_back("init " + name_);
-    return on_init_;
+  NotedStore(NotedHost* host, std::string name) : host_(host), name_(std::move(name)) {
+    host_->events.push_back("open " + name_);
   }
-  Status Process(const Record& record) override {
-    events_->push_back("process " + name_);
-    return context_->Forward(record);
-  }
-  void Close() override { events_->push_back("close " + name_); }
+  std::string_view name() const override { return name_; }
+  void Close() override { host_->events.push_back("close " + name_); }
 
  private:
-  Events* events_;
+  NotedHost* host_;
   std::string name_;
-  Status on_init_;
-  ProcessorContext* context_ = nullptr;
 };
 
-class NotedSink : public RecordSink {
- public:
-  explicit NotedSink(Events* events) : events_(events) {}
-  Status Write(const Record& record) override {
-    events_->push_back("write " + std::string(record.value.value_or("null")));
-    return Status::Ok();
-  }
-
- private:
-  Events* events_;
-};
-
-SourceSpec FromFile() {
-  SourceSpec spec;
-  spec.inputs.push_back({Location::Kind::kFile, "", "in"});
-  return spec;
+StoreSupplier Store(NotedHost* host) {
+  return
+      [=](std::string_view name) { return std::make_unique<NotedStore>(host, std::string(name)); };
 }
 
-ProcessorSupplier Supply(Events* events, std::string name, Status on_init = {}) {
-  return [=] { return std::make_unique<Noted>(events, name, on_init); };
-}
-
-TEST(Task, InitialisesParentsFirstClosesChildrenFirstAndForwardsToAllInOrder) {
-  Events events;
-  NotedSink sink(&events);
+TEST(Task, OpensStoresThenParentsFirstClosesChildrenFirstThenStores) {
+  NotedHost host;
   TopologyBuilder builder;
   builder.AddSource("in", FromFile())
-      .AddProcessor("a", Supply(&events, "a"), {"in"})
-      .AddProcessor("b", Supply(&events, "b"), {"a"})
-      .AddSink("out", {}, {"a", "b"});
+      .AddProcessor("a", Make(Noted(&host, "a")), {"in"})
+      .AddProcessor("b", Make(Noted(&host, "b")), {"a"})
+      .AddSink("out", ToFile("out"), {"a", "b"})
+      .AddStore("s1", Store(&host), {"a"})
+      .AddStore("s2", Store(&host), {"a", "b"});
   {
-    Task task(*builder.Build(), "0_0", [&](auto&) { return &sink; });
+    Task task(*builder.Build(), 0, "0_0", &host);
     ASSERT_TRUE(task.Init().ok());
-    Record record;
-    record.value = "1";
-    ASSERT_TRUE(task.Process(0, record).ok());
+    ASSERT_TRUE(task.Process(0, Timeless("1")).ok());
+    EXPECT_TRUE(task.Close().ok());
+    EXPECT_TRUE(task.Close().ok());
   }
-  EXPECT_EQ(events, (Events{"init a", "init b", "process a", "process b", "write 1", "write 1",
-                            "close b", "close a"}));
+  EXPECT_EQ(host.events, (Events{"open s1", "open s2", "init a", "init b", "process a", "process b",
+                                 "out 1", "out 1", "close b", "close a", "close s2", "close s1"}));
+}
+
+TEST(Task, RunsOneStageOfSeveral) {
+  NotedHost host;
+  TopologyBuilder builder;
+  builder.AddSource("in1", FromFile("1"))
+      .AddSink("out1", ToFile("o1"), {"in1"})
+      .AddSource("in2", FromFile("2"))
+      .AddProcessor("b", Make(Noted(&host, "b")), {"in2"})
+      .AddSink("out2", ToFile("o2"), {"b"});
+  Task task(*builder.Build(), 1, "1_0", &host);
+  ASSERT_TRUE(task.Init().ok());
+  ASSERT_TRUE(task.Process(0, Timeless("1")).ok());
+  EXPECT_EQ(host.events, (Events{"init b", "process b", "out2 1"}));
 }
 
 TEST(Task, ClosesWhatWasInitialisedWhenAnInitFails) {
-  Events events;
+  NotedHost host;
   TopologyBuilder builder;
   builder.AddSource("in", FromFile())
-      .AddProcessor("a", Supply(&events, "a"), {"in"})
-      .AddProcessor("b", Supply(&events, "b", Status::Usage("no table")), {"a"})
-      .AddProcessor("c", Supply(&events, "c"), {"b"});
+      .AddProcessor("a", Make(Noted(&host, "a")), {"in"})
+      .AddProcessor("b", Make(Noted(&host, "b", Status::Usage("no table"))), {"a"})
+      .AddProcessor("c", Make(Noted(&host, "c")), {"b"})
+      .AddStore("s", Store(&host), {"c"});
   {
-    Task task(*builder.Build(), "0_0", [&](auto&) { return nullptr; });
+    Task task(*builder.Build(), 0, "0_0", &host);
     const Status status = task.Init();
     EXPECT_EQ(status.message(), "b: no table");
     EXPECT_EQ(status.code(), StatusCode::kUsage);
   }
-  EXPECT_EQ(events, (Events{"init a", "init b", "close b", "close a"}));
+  EXPECT_EQ(host.events, (Events{"open s", "init a", "init b", "close b", "close a", "close s"}));
 }
 
-// Sends to a child by name.
-class Switch : public Processor {
- public:
-  Status Init(ProcessorContext& context) override {
-    context_ = &context;
-    return Status::Ok();
-  }
-  Status Process(const Record& record) override { return context_->Forward(record, *record.key); }
-
- private:
-  ProcessorContext* context_ = nullptr;
-};
-
-TEST(Task, ForwardsToANamedChildAndNamesAChildThatIsNone) {
-  Events events;
-  NotedSink left(&events), right(&events);
+TEST(Task, NamesWhatASupplierDidNotGive) {
+  NotedHost host;
   TopologyBuilder builder;
   builder.AddSource("in", FromFile())
-      .AddProcessor("switch", [] { return std::make_unique<Switch>(); }, {"in"})
-      .AddSink("left", {}, {"switch"})
-      .AddSink("right", {}, {"switch"});
-  Task task(*builder.Build(), "0_0",
-            [&](auto& node) { return node.name == "left" ? &left : &right; });
+      .AddProcessor("a", [] { return std::unique_ptr<Processor>(); }, {"in"});
+  Task task(*builder.Build(), 0, "0_0", &host);
+  EXPECT_EQ(task.Init().message(), "processor 'a': its supplier gave none");
+
+  TopologyBuilder with_store;
+  with_store.AddSource("in", FromFile())
+      .AddProcessor("a", Make({}), {"in"})
+      .AddStore("s", [](std::string_view) { return std::unique_ptr<StateStore>(); }, {"a"});
+  Task storeless(*with_store.Build(), 0, "0_0", &host);
+  EXPECT_EQ(storeless.Init().message(), "store 's': its supplier gave none");
+}
+
+TEST(Task, ForwardsToANamedChildAndNamesAChildThatIsNone) {
+  NotedHost host;
+  TopologyBuilder builder;
+  builder.AddSource("in", FromFile())
+      .AddProcessor("switch",
+                    Make({.init = {},
+                          .process =
+                              [](auto& context, const Record& record) {
+                                return context.Forward(record, *record.key);
+                              },
+                          .punctuate = {},
+                          .close = {}}),
+                    {"in"})
+      .AddSink("left", ToFile("l"), {"switch"})
+      .AddSink("right", ToFile("r"), {"switch"});
+  Task task(*builder.Build(), 0, "0_0", &host);
   ASSERT_TRUE(task.Init().ok());
-  Record record;
-  record.value = "1";
+  Record record = Timeless("1");
   record.key = "right";
   EXPECT_TRUE(task.Process(0, record).ok());
-  EXPECT_EQ(events, Events{"write 1"});
+  EXPECT_EQ(host.events, Events{"right 1"});
   record.key = "middle";
   EXPECT_EQ(task.Process(0, record).message(),
             "node 'switch' forwards to 'middle', which is not a child of it");
+}
+
+TEST(Task, PassesAFailureOfProcessThroughUnchanged) {
+  OneNode one({.init = {},
+               .process = [](auto&, auto&) { return Status::Data("no number"); },
+               .punctuate = {},
+               .close = {}});
+  ASSERT_TRUE(one.task->Init().ok());
+  const Status status = one.task->Process(0, At(1));
+  EXPECT_EQ(status.message(), "no number");
+  EXPECT_EQ(status.code(), StatusCode::kData);
+  EXPECT_EQ(one.task->failed_punctuation(), nullptr);
+}
+
+TEST(Task, AnExceptionIsAFailureThatNamesTheInnermostNode) {
+  NotedHost host;
+  TopologyBuilder builder;
+  builder.AddSource("in", FromFile())
+      .AddProcessor("a", Make({}), {"in"})
+      .AddProcessor("b",
+                    Make({.init = {},
+                          .process = [](auto&, const Record& record) -> Status {
+                            if (record.value == "std") throw std::runtime_error("out of\nluck");
+                            throw 42;
+                          },
+                          .punctuate = {},
+                          .close = {}}),
+                    {"a"});
+  Task task(*builder.Build(), 0, "0_0", &host);
+  ASSERT_TRUE(task.Init().ok());
+  Status status = task.Process(0, At(1, "std"));
+  EXPECT_EQ(status.message(), "node 'b' threw: out of luck");
+  EXPECT_EQ(status.code(), StatusCode::kData);
+  status = task.Process(0, At(1, "int"));
+  EXPECT_EQ(status.message(), "node 'b' threw: something that is no std::exception");
+  EXPECT_EQ(task.stream_time(), std::nullopt);
+}
+
+TEST(Task, AnExceptionOfSupplierInitStoreOrCloseEndsTheTaskCleanly) {
+  OneNode one({.init = [](auto&) -> Status { throw std::runtime_error("no luck"); },
+               .process = {},
+               .punctuate = {},
+               .close = {}});
+  EXPECT_EQ(one.task->Init().message(), "node 'a' threw: no luck");
+
+  NotedHost host;
+  TopologyBuilder supplier;
+  supplier.AddSource("in", FromFile())
+      .AddProcessor("a",
+                    []() -> std::unique_ptr<Processor> { throw std::runtime_error("none left"); },
+                    {"in"});
+  Task a(*supplier.Build(), 0, "0_0", &host);
+  EXPECT_EQ(a.Init().message(), "node 'a' threw: none left");
+
+  TopologyBuilder store;
+  store.AddSource("in", FromFile())
+      .AddProcessor("a", Make({}), {"in"})
+      .AddStore("s",
+                [](std::string_view) -> std::unique_ptr<StateStore> {
+                  throw std::runtime_error("disk full");
+                },
+                {"a"});
+  Task b(*store.Build(), 0, "0_0", &host);
+  EXPECT_EQ(b.Init().message(), "store 's' threw: disk full");
+}
+
+TEST(Task, AThrowingCloseDoesNotKeepTheOthersFromBeingClosed) {
+  NotedHost host;
+  const auto fail = [&host](auto& context) {
+    host.events.push_back("close " + std::string(context.node()));
+    throw std::runtime_error("stuck");
+  };
+  TopologyBuilder builder;
+  builder.AddSource("in", FromFile())
+      .AddProcessor("a", Make({.init = {}, .process = {}, .punctuate = {}, .close = fail}), {"in"})
+      .AddProcessor("b", Make({.init = {}, .process = {}, .punctuate = {}, .close = fail}), {"a"})
+      .AddStore("s", Store(&host), {"a"});
+  Task task(*builder.Build(), 0, "0_0", &host);
+  ASSERT_TRUE(task.Init().ok());
+  const Status status = task.Close();
+  EXPECT_EQ(status.message(), "node 'b' threw: stuck");
+  EXPECT_EQ(status.code(), StatusCode::kData);
+  EXPECT_EQ(host.events, (Events{"open s", "close b", "close a", "close s"}));
+  EXPECT_TRUE(task.Close().ok());
+}
+
+TEST(Task, RefusesToForwardInInit) {
+  OneNode one({.init = [](auto& context) { return context.Forward(Timeless()); },
+               .process = {},
+               .punctuate = {},
+               .close = {}});
+  const Status status = one.task->Init();
+  EXPECT_EQ(status.message(), "a: node 'a' cannot forward in Init: its children come later");
+  EXPECT_EQ(status.code(), StatusCode::kUsage);
+}
+
+TEST(Task, RefusesWhatSendsOrSchedulesInCloseAndAfterIt) {
+  ProcessorContext* kept = nullptr;
+  std::vector<Status> refused;
+  const auto all = [&refused](ProcessorContext& context) {
+    refused.push_back(context.Forward(Timeless()));
+    refused.push_back(context.Forward(Timeless(), "out"));
+    refused.push_back(context.Send(Location::Topic("t"), Timeless()));
+    refused.push_back(
+        context.Schedule(std::chrono::seconds(1), PunctuationType::kStreamTime).status());
+    refused.push_back(
+        context.Schedule(std::chrono::seconds(1), PunctuationType::kWallClockTime).status());
+    context.Commit();
+  };
+  OneNode one({.init =
+                   [&](auto& context) {
+                     kept = &context;
+                     return Status::Ok();
+                   },
+               .process = {},
+               .punctuate = {},
+               .close = all});
+  ASSERT_TRUE(one.task->Init().ok());
+  ASSERT_TRUE(one.task->Close().ok());
+  ASSERT_EQ(refused.size(), 5u);
+  for (const Status& status : refused) EXPECT_EQ(status.code(), StatusCode::kUsage);
+  EXPECT_EQ(refused[0].message(), "node 'a' cannot forward: its task is being closed");
+  EXPECT_EQ(refused[2].message(), "node 'a' cannot send: its task is being closed");
+  EXPECT_EQ(refused[3].message(), "node 'a' cannot schedule: its task is being closed");
+  refused.clear();
+  all(*kept);
+  ASSERT_EQ(refused.size(), 5u);
+  for (const Status& status : refused) EXPECT_EQ(status.code(), StatusCode::kUsage);
+  EXPECT_EQ(refused[1].message(), "node 'a' cannot forward: its task is closed");
+  EXPECT_EQ(kept->Store("s").status().message(), "node 'a' cannot use a store: its task is closed");
+  EXPECT_EQ(one.host.events, Events{});
+}
+
+TEST(Task, GivesANodeTheStoresThatAreConnectedToItOnly) {
+  NotedHost host;
+  std::map<std::string, std::string> found;  // "a s": the store, or why not
+  const auto look = [&found](ProcessorContext& context) {
+    for (const char* name : {"s", "t", "u"}) {
+      const Result<StateStore*> store = context.Store(name);
+      found[std::string(context.node()) + " " + name] =
+          store.ok() ? (*store)->name() : store.status().message();
+    }
+    return Status::Ok();
+  };
+  TopologyBuilder builder;
+  builder.AddSource("in", FromFile())
+      .AddProcessor("a", Make({.init = look, .process = {}, .punctuate = {}, .close = {}}), {"in"})
+      .AddProcessor("b", Make({.init = look, .process = {}, .punctuate = {}, .close = {}}), {"a"})
+      .AddStore("s", Store(&host), {"a", "b"})
+      .AddStore("t", Store(&host), {"b"});
+  Task task(*builder.Build(), 0, "0_0", &host);
+  ASSERT_TRUE(task.Init().ok());
+  const std::string end = ": name the node where the store is added";
+  EXPECT_EQ(found,
+            (std::map<std::string, std::string>{{"a s", "s"},
+                                                {"a t", "node 'a' has no store 't'" + end},
+                                                {"a u", "node 'a' has no store 'u'" + end},
+                                                {"b s", "s"},
+                                                {"b t", "t"},
+                                                {"b u", "node 'b' has no store 'u'" + end}}));
+  EXPECT_EQ(task.store("t")->name(), "t");
+  EXPECT_EQ(task.store("u"), nullptr);
+}
+
+TEST(Task, ShowsTheRecordAsItWasReadAndTheTimes) {
+  Events seen;
+  OneNode one(
+      {.init =
+           [&](auto& context) {
+             seen.push_back(context.source_record() ? "a record" : "none");
+             return Status::Ok();
+           },
+       .process =
+           [&](auto& context, const Record& record) {
+             seen.push_back(fmt::format("{} {} {}", *record.value, *context.source_record()->value,
+                                        context.stream_time() ? *context.stream_time() : -1));
+             return Status::Ok();
+           },
+       .punctuate = {},
+       .close =
+           [&](auto& context) {
+             seen.push_back(fmt::format("{} {} {} {}",
+                                        context.source_record() ? "a record" : "none",
+                                        context.wall_clock_time(), context.node(), context.task()));
+           }});
+  ASSERT_TRUE(one.task->Init().ok());
+  ASSERT_TRUE(one.task->Process(0, At(5, "new"), At(4, "old")).ok());
+  ASSERT_TRUE(one.task->Process(0, At(3, "n2"), At(3, "o2")).ok());
+  one.host.manual.Advance(std::chrono::milliseconds(7));
+  ASSERT_TRUE(one.task->Close().ok());
+  EXPECT_EQ(seen, (Events{"none", "new old -1", "n2 o2 5", "none 1007 a 0_0"}));
+}
+
+TEST(Task, SendsToATopicAndAsksForCommits) {
+  OneNode one({.init = {},
+               .process =
+                   [](auto& context, const Record& record) {
+                     context.Commit();
+                     if (record.value == "file") {
+                       return context.Send({Location::Kind::kFile, "", "f"}, record);
+                     }
+                     if (record.value == "pattern") {
+                       return context.Send(Location::Topic("^a"), record);
+                     }
+                     return context.Send(Location::Topic("t", "far"), record, 3);
+                   },
+               .punctuate = {},
+               .close = {}});
+  ASSERT_TRUE(one.task->Init().ok());
+  ASSERT_TRUE(one.task->Process(0, At(1)).ok());
+  EXPECT_EQ(one.host.events, (Events{"commit", "send topic:far:t v@1 3"}));
+  Status status = one.task->Process(0, Timeless("file"));
+  EXPECT_EQ(status.code(), StatusCode::kUsage);
+  EXPECT_EQ(status.message(), "node 'a' sends to file:f, which is not a topic");
+  status = one.task->Process(0, Timeless("pattern"));
+  EXPECT_EQ(status.message(), "node 'a' sends to topic:^a, which is not a topic");
+}
+
+TEST(Task, StreamTimeIsTheLargestTimestampOfGoodRecords) {
+  OneNode one({.init = {},
+               .process =
+                   [](auto&, const Record& record) {
+                     return record.value == "bad" ? Status::Data("bad") : Status::Ok();
+                   },
+               .punctuate = {},
+               .close = {}});
+  Task& task = *one.task;
+  ASSERT_TRUE(task.Init().ok());
+  EXPECT_EQ(task.stream_time(), std::nullopt);
+  ASSERT_TRUE(task.Process(0, Timeless()).ok());
+  EXPECT_EQ(task.stream_time(), std::nullopt);
+  ASSERT_TRUE(task.Process(0, At(5)).ok());
+  EXPECT_FALSE(task.Process(0, At(9, "bad")).ok());
+  EXPECT_EQ(task.stream_time(), 5);
+  ASSERT_TRUE(task.Process(0, At(4)).ok());
+  EXPECT_EQ(task.stream_time(), 5);
+  Record odd = At(8);
+  odd.timestamp_type = TimestampType::kNone;
+  ASSERT_TRUE(task.Process(0, odd).ok());
+  EXPECT_EQ(task.stream_time(), 5);
+  odd.timestamp_type = TimestampType::kLogAppendTime;
+  ASSERT_TRUE(task.Process(0, odd).ok());
+  EXPECT_EQ(task.stream_time(), 8);
+  task.set_stream_time(3);
+  EXPECT_EQ(task.stream_time(), 3);
+  task.set_stream_time(std::nullopt);
+  EXPECT_EQ(task.stream_time(), std::nullopt);
 }
 
 }  // namespace
