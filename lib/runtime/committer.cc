@@ -16,16 +16,20 @@ constexpr int kMostFailedCommits = 30;
 }  // namespace
 
 Committer::Committer(ThreadOutputs* outputs, transport::Consumer* consumer,
-                     std::chrono::milliseconds interval, Positions positions)
+                     std::chrono::milliseconds interval, Positions positions, const Clock& clock)
     : outputs_(outputs),
       consumer_(consumer),
       interval_(interval),
-      positions_(std::move(positions)) {}
+      positions_(std::move(positions)),
+      clock_(clock),
+      last_seal_(clock.Steady()),
+      last_full_(last_seal_) {}
 
-Status Committer::Turn(Clock::time_point now) {
+Status Committer::Turn() {
   KSTREAM_RETURN_IF_ERROR(outputs_->failure());
   KSTREAM_RETURN_IF_ERROR(fenced_);
-  if (!sealed_ && now - last_seal_ >= interval_) KSTREAM_RETURN_IF_ERROR(Seal(now));
+  const Clock::Instant now = clock_.Steady();
+  if (!sealed_ && (requested_ || now - last_seal_ >= interval_)) KSTREAM_RETURN_IF_ERROR(Seal(now));
   if (!sealed_ || outputs_->Pending(epoch_ - 1) > 0) return Status::Ok();
   sealed_ = false;
   if (consumer_ && !sealed_positions_.empty()) {
@@ -46,13 +50,14 @@ void Committer::Committed(const Status& status) {
   }
 }
 
-Status Committer::Seal(Clock::time_point now) {
+Status Committer::Seal(Clock::Instant now) {
   KSTREAM_RETURN_IF_ERROR(outputs_->FlushFiles());
   const bool full = failed_commits_ > 0 || now - last_full_ >= kFullCommit;
   if (full) last_full_ = now;
-  sealed_positions_ = positions_(full);
+  KSTREAM_ASSIGN_OR_RETURN(sealed_positions_, positions_(full));
   outputs_->set_tag(++epoch_);
   sealed_ = true;
+  requested_ = false;
   last_seal_ = now;
   return Status::Ok();
 }
@@ -72,7 +77,7 @@ Status Committer::Finish() {
   sealed_ = false;
   // All of them: one whose last commit is still under way must be decided before somebody else
   // reads on.
-  std::vector<transport::PartitionOffset> positions = positions_(true);
+  KSTREAM_ASSIGN_OR_RETURN(std::vector<transport::PartitionOffset> positions, positions_(true));
   if (!consumer_ || positions.empty()) return Status::Ok();
   return consumer_->CommitSync(std::move(positions));
 }

@@ -12,6 +12,7 @@
 #include <functional>
 #include <vector>
 
+#include "base/clock.h"
 #include "kstream/status.h"
 #include "runtime/outputs.h"
 #include "transport/consumer.h"
@@ -22,15 +23,18 @@ namespace kstream::runtime {
 class Committer {
  public:
   // Positions that have changed since they were last given out (`all`: every owned one).
-  using Positions = std::function<std::vector<transport::PartitionOffset>(bool all)>;
+  using Positions = std::function<Result<std::vector<transport::PartitionOffset>>(bool all)>;
 
   // `consumer` null: nothing is committed, epochs only bound what is in flight.
   Committer(ThreadOutputs* outputs, transport::Consumer* consumer,
-            std::chrono::milliseconds interval, Positions positions);
+            std::chrono::milliseconds interval, Positions positions, const Clock& clock);
+
+  // The next turn seals, interval or not.
+  void Request() { requested_ = true; }
 
   // One turn: seals when the interval is over, commits when the sealed epoch is acknowledged. A
   // failure means that outputs were lost or the group has moved on: nothing more may be committed.
-  Status Turn(Clock::time_point now);
+  Status Turn();
 
   // Writes, waits for every acknowledgement and commits what is done, blocking. For revocations and
   // the end.
@@ -40,18 +44,20 @@ class Committer {
   void Forget(const std::vector<transport::TopicPartition>& partitions);
 
  private:
-  Status Seal(Clock::time_point now);
+  Status Seal(Clock::Instant now);
   void Committed(const Status& status);
 
   ThreadOutputs* const outputs_;
   transport::Consumer* const consumer_;
   const std::chrono::milliseconds interval_;
   const Positions positions_;
+  const Clock& clock_;
 
   uint32_t epoch_ = 0;
   bool sealed_ = false;
   std::vector<transport::PartitionOffset> sealed_positions_;
-  Clock::time_point last_seal_ = Clock::now(), last_full_ = Clock::now();
+  bool requested_ = false;
+  Clock::Instant last_seal_, last_full_;
   int failed_commits_ = 0;  // in a row
   Status fenced_;
 };

@@ -90,71 +90,46 @@ class FileSink final : public task::RecordSink {
 // Sends records to one topic, or to the topic that each record names.
 class TopicSink final : public task::RecordSink {
  public:
-  TopicSink(ThreadOutputs* outputs, transport::Producer* producer, const SinkSpec& spec,
-            bool counts)
-      : outputs_(outputs), producer_(producer), spec_(spec), counts_(counts) {}
+  TopicSink(ThreadOutputs* outputs, Location output, const SinkSpec& spec, bool counts)
+      : outputs_(outputs),
+        output_(std::move(output)),
+        spec_(spec),
+        counts_(counts),
+        dry_(outputs->state_->options.dry_run && output_.cluster != kInProcess) {}
 
   Status Open() {
+    KSTREAM_ASSIGN_OR_RETURN(producer_, outputs_->ProducerOf(output_.cluster));
     const RuntimeOptions& options = outputs_->state_->options;
     // A dry run does without the topic that a real one would make.
     if (spec_.topic_of_record || (options.dry_run && options.create_output)) return Status::Ok();
-    KSTREAM_ASSIGN_OR_RETURN(topic_, producer_->Open(spec_.output.name));
+    KSTREAM_ASSIGN_OR_RETURN(topic_, producer_->Open(output_.name));
     return Status::Ok();
   }
 
   Status Write(const Record& record) override {
-    RunState* const state = outputs_->state_;
     transport::Producer::Topic* topic = topic_;
     if (spec_.topic_of_record) {
-      KSTREAM_ASSIGN_OR_RETURN(topic, TopicOf(record));
+      KSTREAM_ASSIGN_OR_RETURN(topic, outputs_->TopicNamed("", record.topic));
     }
-    if (counts_ && !outputs_->TakeFromBudget()) return Status::Ok();
-    if (!state->options.dry_run) {
-      KSTREAM_RETURN_IF_ERROR(producer_->Send(
-          topic, spec_.partition_of_record ? record.partition : -1, record, outputs_->tag_));
-    }
-    if (counts_) state->written.fetch_add(1, std::memory_order_relaxed);
-    return Status::Ok();
+    return outputs_->SendTo(producer_, topic, spec_.partition_of_record ? record.partition : -1,
+                            record, counts_, dry_);
   }
 
  private:
-  Result<transport::Producer::Topic*> TopicOf(const Record& record) {
-    const auto found = topics_.find(record.topic);
-    if (found != topics_.end()) return found->second;
-    const std::string name(record.topic);
-    for (const Location& input : outputs_->state_->source().inputs) {
-      if (input.is_topic() && input.cluster.empty() && input.name == name) {
-        return Status::Refused(fmt::format(
-            "a record goes to {}, which is an input: the stage would read what it writes", name));
-      }
-    }
-    KSTREAM_RETURN_IF_ERROR(CreateTopic(*outputs_->state_, "", name));
-    Result<transport::Producer::Topic*> topic = producer_->Open(name);
-    if (!topic.ok()) return MissingTopic(topic.status());
-    topics_.emplace(record.topic, *topic);
-    return *topic;
-  }
-
-  // A topic that cannot be written ends the stage, unless bad records are to be set aside: then
-  // that of one record is its own fault.
-  Status MissingTopic(const Status& status) const {
-    if (outputs_->state_->options.on_error == OnError::kFail) return status;
-    return Status::Data(std::string(status.message()));
-  }
-
   ThreadOutputs* const outputs_;
-  transport::Producer* const producer_;
+  const Location output_;
   const SinkSpec spec_;
   const bool counts_;
+  const bool dry_;
+  transport::Producer* producer_ = nullptr;
   transport::Producer::Topic* topic_ = nullptr;
-  std::map<std::string, transport::Producer::Topic*, std::less<>> topics_;
 };
 
 std::vector<Location> SinkLocations(const RunState& state) {
   std::vector<Location> locations;
-  for (const TopologyNode& node : state.topology.graph().nodes) {
+  for (const TopologyNode& node : state.graph().nodes) {
     if (node.kind == TopologyNode::Kind::kSink && !node.sink.topic_of_record) {
-      locations.push_back(node.sink.output);
+      locations.push_back(state.Resolve(node.sink.output));
     }
   }
   if (state.options.dead_letter) locations.push_back(*state.options.dead_letter);
@@ -163,14 +138,14 @@ std::vector<Location> SinkLocations(const RunState& state) {
 
 Status OutputFiles::Open(const RunState& state) {
   std::map<transport::FileId, std::string> inputs;
-  for (const Location& input : state.source().inputs) {
+  for (const Location& input : state.Inputs()) {
     const auto id = input.is_topic() ? std::nullopt : transport::IdOfInput(input.name);
     if (id) inputs.emplace(*id, input.name);
   }
   if (state.options.dry_run) return Status::Ok();
   // A run that goes on where the last one of its group stopped goes on with the files of that one
   // too.
-  const bool append = !state.options.app.empty() && state.source().inputs[0].is_topic();
+  const bool append = state.grouped();
   std::map<transport::FileId, std::string> outputs;
   for (const Location& output : SinkLocations(state)) {
     if (output.is_topic()) continue;
@@ -219,9 +194,11 @@ ThreadOutputs::ThreadOutputs(RunState* state, OutputFiles* files) : state_(state
 ThreadOutputs::~ThreadOutputs() = default;
 
 Status ThreadOutputs::Open() {
-  for (const TopologyNode& node : state_->topology.graph().nodes) {
+  for (const TopologyNode& node : state_->graph().nodes) {
     if (node.kind != TopologyNode::Kind::kSink) continue;
-    KSTREAM_ASSIGN_OR_RETURN(by_node_[&node], NewSink(node.sink, true));
+    // What goes to a repartition topic is on its way and no output.
+    const bool counts = node.sink.output.kind != Location::Kind::kRepartition;
+    KSTREAM_ASSIGN_OR_RETURN(by_node_[&node], NewSink(node.sink, counts));
   }
   if (state_->options.dead_letter) {
     SinkSpec spec;
@@ -234,24 +211,27 @@ Status ThreadOutputs::Open() {
 
 Result<std::unique_ptr<task::RecordSink>> ThreadOutputs::NewSink(const SinkSpec& spec,
                                                                  bool counts) {
-  if (spec.topic_of_record || spec.output.is_topic()) {
-    KSTREAM_ASSIGN_OR_RETURN(transport::Producer * producer, ProducerOf(spec.output.cluster));
-    auto sink = std::make_unique<TopicSink>(this, producer, spec, counts);
+  const Location output = state_->Resolve(spec.output);
+  if (spec.topic_of_record || output.is_topic()) {
+    auto sink = std::make_unique<TopicSink>(this, output, spec, counts);
     KSTREAM_RETURN_IF_ERROR(sink->Open());
     return std::unique_ptr<task::RecordSink>(std::move(sink));
   }
   KSTREAM_ASSIGN_OR_RETURN(auto encoder, SinkEncoder::Create(spec, state_->serdes));
   auto sink =
-      std::make_unique<FileSink>(this, files_->Find(spec.output.name), std::move(encoder), counts);
+      std::make_unique<FileSink>(this, files_->Find(output.name), std::move(encoder), counts);
   file_sinks_.push_back(sink.get());
   return std::unique_ptr<task::RecordSink>(std::move(sink));
 }
 
 Result<transport::Producer*> ThreadOutputs::ProducerOf(const std::string& cluster) {
   auto& producer = producers_[cluster];
-  if (!producer) {
-    KSTREAM_ASSIGN_OR_RETURN(producer, state_->clusters.at(cluster)->NewProducer());
+  if (producer) return producer.get();
+  const auto found = state_->clusters.find(cluster);
+  if (found == state_->clusters.end()) {
+    return Status::Usage(fmt::format("no cluster '{}' is known: name it with --cluster", cluster));
   }
+  KSTREAM_ASSIGN_OR_RETURN(producer, found->second->NewProducer());
   return producer.get();
 }
 
@@ -260,6 +240,56 @@ bool ThreadOutputs::TakeFromBudget() {
     return true;
   cut_ = true;
   return false;
+}
+
+void ThreadOutputs::GiveBackToBudget() {
+  if (state_->options.limit) state_->budget.fetch_add(1, std::memory_order_relaxed);
+}
+
+Status ThreadOutputs::SendTo(transport::Producer* producer, transport::Producer::Topic* topic,
+                             int32_t partition, const Record& record, bool counts, bool dry) {
+  if (counts && !TakeFromBudget()) return Status::Ok();
+  if (!dry) {
+    if (Status sent = producer->Send(topic, partition, record, tag_); !sent.ok()) {
+      if (counts) GiveBackToBudget();  // a record that is refused is no output
+      return sent;
+    }
+  }
+  if (counts) state_->written.fetch_add(1, std::memory_order_relaxed);
+  return Status::Ok();
+}
+
+Result<transport::Producer::Topic*> ThreadOutputs::TopicNamed(const std::string& cluster,
+                                                              std::string_view name) {
+  auto& topics = topics_[cluster];
+  if (const auto found = topics.find(name); found != topics.end()) return found->second;
+  const Location output = Location::Topic(std::string(name), cluster);
+  for (const Location& input : state_->Inputs()) {
+    KSTREAM_ASSIGN_OR_RETURN(const bool reads, Reads(input, output));
+    if (reads) {
+      return Status::Refused(fmt::format(
+          "a record goes to {}, which is an input: the stage would read what it writes", name));
+    }
+  }
+  KSTREAM_RETURN_IF_ERROR(CreateTopic(*state_, cluster, output.name));
+  KSTREAM_ASSIGN_OR_RETURN(transport::Producer * producer, ProducerOf(cluster));
+  Result<transport::Producer::Topic*> topic = producer->Open(name);
+  if (topic.ok()) topics.emplace(name, *topic);
+  // A topic that cannot be written ends the stage, unless bad records are to be set aside: then
+  // that of one record is its own fault.
+  if (!topic.ok() && state_->options.on_error != OnError::kFail) {
+    return Status::Data(std::string(topic.status().message()));
+  }
+  return topic;
+}
+
+Status ThreadOutputs::Send(const Location& to, const Record& record, int32_t partition) {
+  if (!to.is_topic() || to.is_pattern()) {
+    return Status::Usage(fmt::format("cannot send to {}: it is not a topic", to.ToString()));
+  }
+  KSTREAM_ASSIGN_OR_RETURN(transport::Producer::Topic* const topic, TopicNamed(to.cluster, to.name));
+  KSTREAM_ASSIGN_OR_RETURN(transport::Producer* const producer, ProducerOf(to.cluster));
+  return SendTo(producer, topic, partition, record, true, state_->options.dry_run);
 }
 
 Status ThreadOutputs::FlushFiles() {

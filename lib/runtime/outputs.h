@@ -33,7 +33,7 @@ class OutputFiles {
   std::map<std::string, std::unique_ptr<transport::FileOutput>> files_;
 };
 
-// The location of every sink, dead letters included.
+// The location of every sink, dead letters included, resolved.
 std::vector<Location> SinkLocations(const RunState& state);
 
 // What a thread has encoded for one file, and not written yet.
@@ -58,6 +58,9 @@ class ThreadOutputs {
 
   // Makes all sinks and opens their topics. kCluster, kUsage.
   Status Open();
+
+  // Sends to a topic that no sink names (see ProcessorContext::Send).
+  Status Send(const Location& to, const Record& record, int32_t partition);
 
   task::RecordSink* SinkOf(const TopologyNode& node) { return by_node_.at(&node).get(); }
   task::RecordSink* dead_letters() { return dead_letters_.get(); }
@@ -86,6 +89,12 @@ class ThreadOutputs {
   friend class TopicSink;
   // Takes one record from --limit; false when nothing is left. Only runs with a limit pay for it.
   bool TakeFromBudget();
+  void GiveBackToBudget();
+  // A topic that a record or a processor names, looked up once. kRefused: an input reads it.
+  Result<transport::Producer::Topic*> TopicNamed(const std::string& cluster,
+                                                 std::string_view name);
+  Status SendTo(transport::Producer* producer, transport::Producer::Topic* topic,
+                int32_t partition, const Record& record, bool counts, bool dry);
   Result<std::unique_ptr<task::RecordSink>> NewSink(const SinkSpec& spec, bool counts);
   Result<transport::Producer*> ProducerOf(const std::string& cluster);
 
@@ -95,6 +104,7 @@ class ThreadOutputs {
   bool cut_ = false;
   Status file_failure_;
   std::map<std::string, std::unique_ptr<transport::Producer>> producers_;  // by cluster
+  std::map<std::string, std::map<std::string, transport::Producer::Topic*, std::less<>>> topics_;
   std::map<const TopologyNode*, std::unique_ptr<task::RecordSink>> by_node_;
   std::unique_ptr<task::RecordSink> dead_letters_;
   std::vector<FileSink*> file_sinks_;

@@ -3,12 +3,14 @@
 #define KSTREAM_RUNTIME_RUN_STATE_H_
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "base/clock.h"
 #include "kstream/runtime.h"
 #include "kstream/topology.h"
 #include "record/serde.h"
@@ -19,7 +21,10 @@
 
 namespace kstream::runtime {
 
-using Clock = std::chrono::steady_clock;
+// Clusters that no user names: the files, and the topics that exist in this process alone. No
+// --cluster may be called so.
+inline constexpr std::string_view kFiles = "<files>";
+inline constexpr std::string_view kInProcess = "<process>";
 
 struct RunState {
   RunState(Topology topology, RuntimeOptions options)
@@ -29,6 +34,7 @@ struct RunState {
   const RuntimeOptions options;
   Serdes serdes;
   FromSpec from;
+  std::shared_ptr<const Clock> clock = std::make_shared<SystemClock>();
   std::map<std::string, std::unique_ptr<transport::Cluster>> clusters;  // by name; home is ""
 
   std::atomic<bool> stop{false};
@@ -37,15 +43,29 @@ struct RunState {
   task::BadRecordCounts bad;
   std::atomic<int64_t> budget{INT64_MAX};  // output records that --limit still allows
 
-  const SourceSpec& source() const {
-    for (const TopologyNode& node : topology.graph().nodes) {
-      if (node.kind == TopologyNode::Kind::kSource) return node.source;
-    }
-    std::abort();  // Build refuses a topology without a source
-  }
+  const TopologyGraph& graph() const { return topology.graph(); }
+  // The sources of the topology in the order of its nodes.
+  std::vector<const SourceSpec*> Sources() const;
+  // The inputs of all sources, resolved.
+  std::vector<Location> Inputs() const;
+  // Where `location` lies: a repartition topic is one of this application at home, or of this
+  // process alone.
+  Location Resolve(const Location& location) const;
+  // Whether an input, as a source gives it, reads this topic. kUsage: its pattern is none.
+  Result<bool> Matches(const Location& input, const InputTopic& topic) const;
+  // What expressions of a source see.
+  Result<Serdes> SerdesOf(const SourceSpec& source) const;
+
+  // Whether threads are members of a group, which keeps their positions.
+  bool grouped() const { return !options.app.empty() && reads_topics_; }
   task::BadRecords::Policy policy() const { return {options.on_error, options.max_errors}; }
   bool limit_reached() const { return budget.load(std::memory_order_relaxed) <= 0; }
   bool stopping() const { return stop.load(std::memory_order_relaxed); }
+  bool has_end() const { return options.exit_at_end || from.until_time.has_value(); }
+
+ private:
+  static bool ReadsTopics(const TopologyGraph& graph);
+  const bool reads_topics_ = ReadsTopics(topology.graph());
 };
 
 }  // namespace kstream::runtime

@@ -1,21 +1,42 @@
 #include "runtime/stage_task.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/log.h"
+#include "runtime/file_cluster.h"
 
 namespace kstream::runtime {
+namespace {
 
-StageTask::StageTask(const Env& env, std::string name, std::vector<TaskPartition> partitions)
+constexpr int kRecordsPerLook = 16;  // at the clock
+
+}  // namespace
+
+std::string TaskId::ToString() const { return fmt::format("{}_{}", stage, number); }
+
+StageTask::StageTask(const Env& env, TaskId id, Start start)
     : env_(env),
-      partitions_(std::move(partitions)),
-      task_(env.state->topology, std::move(name),
-            [&](const TopologyNode& node) { return env.outputs->SinkOf(node); }) {
-  for (const TaskPartition& partition : partitions_) {
-    const size_t number = queues_.AddPartition();
-    refused_.emplace_back();
-    if (partition.done()) queues_.MarkDone(number);
-  }
+      id_(id),
+      lead_(std::move(start.lead)),
+      metadata_(std::move(start.metadata)),
+      task_(env.state->topology, id.stage, id.ToString(), env.host),
+      queues_({.max_idle = env.state->options.max_idle, .max_skew = env.state->options.max_skew}) {
+  task_.set_stream_time(start.stream_time);
+  for (TaskPartition& partition : start.partitions) AddPartition(std::move(partition));
+}
+
+size_t StageTask::AddPartition(TaskPartition partition) {
+  const size_t number = queues_.AddPartition();
+  queued_.emplace_back();
+  partition.next = partition.position;
+  partitions_.push_back(std::move(partition));
+  // Files are merged as they are read.
+  merges_ = partitions_.size() > 1 && std::any_of(partitions_.begin(), partitions_.end(),
+                                                  [](auto& p) { return !p.is_file(); });
+  if (partitions_[number].done()) queues_.MarkDone(number);
+  return number;
 }
 
 bool StageTask::done() const {
@@ -28,33 +49,36 @@ void StageTask::Advance(size_t partition, int64_t position) {
   if (p.done()) queues_.MarkDone(partition);
 }
 
-Status StageTask::Add(size_t partition, const Record& record,
+Status StageTask::Add(size_t partition, Record& record, const Arrival& arrival,
                       const std::shared_ptr<OwnedBatch>& owner) {
   TaskPartition& p = partitions_[partition];
-  if (p.end && record.offset >= *p.end) {
+  if (arrival.offset < p.next) return Status::Ok();  // another task reads it from further back
+  if (p.end && arrival.offset >= *p.end) {
     // Past the end of this run. With nothing queued before it, the partition is done.
     if (queues_.Size(partition) == 0) Advance(partition, *p.end);
     return Status::Ok();
   }
-  if (!merges()) {
-    scratch_.Reset();
-    return Process(partition, record, &scratch_);
-  }
-  Record copy = record;
-  if (!env_.ingest->trivial()) {
+  p.next = arrival.offset + 1;
+  if (!merges_) return Process(partition, record, arrival);
+
+  // It waits for its turn with its key and time, and with it what was read, which the batch keeps.
+  // What is bad waits as well, so that what comes before it is done when it may end the stage.
+  Record ingested = record;
+  Queued queued{arrival.offset, arrival.read ? arrival.read : &record, {}};
+  if (arrival.bad) queued.bad = *arrival.bad;
+  task::Ingest* const ingest = env_.ingests[p.source];
+  if (queued.bad.ok() && !p.is_file() && !ingest->trivial()) {
     env_.cache->Reset();
-    copy.cache = env_.cache;
-    const Status status = env_.ingest->Apply(&copy, &owner->arena);
-    copy.cache = nullptr;
-    if (!status.ok()) {
-      if (status.code() != StatusCode::kData) return status;
-      // It waits for its turn as it was read, so that what comes before it is done when it may end
-      // the stage.
-      copy = record;
-      refused_[partition].push_back({record.offset, status});
+    ingested.cache = env_.cache;
+    queued.bad = ingest->Apply(&ingested, &owner->arena, &p.time);
+    ingested.cache = nullptr;
+    if (!queued.bad.ok()) {
+      if (queued.bad.code() != StatusCode::kData) return queued.bad;
+      ingested = record;
     }
   }
-  queues_.Push(partition, copy, owner);
+  queued_[partition].push_back(std::move(queued));
+  queues_.Push(partition, ingested, owner);
   return Status::Ok();
 }
 
@@ -63,50 +87,116 @@ void StageTask::AtEnd(size_t partition, int64_t position) {
   queues_.MarkAtEnd(partition);
   // Records between the end of the run and the end of the log were left alone.
   p.seen_end = p.end ? std::min(position, *p.end) : position;
+  p.next = std::max(p.next, p.seen_end);
   if (queues_.Size(partition) == 0) Advance(partition, p.seen_end);
 }
 
-Status StageTask::Drain() {
-  for (std::optional<size_t> next = queues_.Next(); next; next = queues_.Next()) {
-    Record& record = queues_.Head(*next);
-    KSTREAM_RETURN_IF_ERROR(Process(*next, record, nullptr));
-    if (env_.outputs->cut()) break;
+void StageTask::Finish(size_t partition) { SetEnd(partition, partitions_[partition].next); }
+
+void StageTask::SetEnd(size_t partition, int64_t end) {
+  TaskPartition& p = partitions_[partition];
+  p.end = end;
+  if (p.done()) queues_.MarkDone(partition);
+}
+
+Result<bool> StageTask::Drain(Clock::Instant until) {
+  Clock::Instant now = env_.state->clock->Steady();
+  int turns = 0;
+  for (auto next = queues_.Next(now); next; next = queues_.Next(now)) {
+    const Queued& head = queued_[*next].front();
+    KSTREAM_RETURN_IF_ERROR(Process(*next, queues_.Head(*next),
+                                    {.offset = head.offset, .read = head.read, .bad = &head.bad}));
+    if (env_.outputs->cut()) return false;
     queues_.Pop(*next);
+    queued_[*next].pop_front();
     // Behind the last record there may be markers of transactions: they are passed as well.
     if (queues_.Size(*next) == 0) Advance(*next, partitions_[*next].seen_end);
-    if (env_.state->limit_reached()) break;
+    if (env_.state->limit_reached()) return false;
+    if (++turns % kRecordsPerLook == 0 && (now = env_.state->clock->Steady()) >= until) return true;
   }
-  return Status::Ok();
+  return false;
 }
 
-// `arena` null: the record has been ingested already.
-Status StageTask::Process(size_t partition, Record record, Arena* arena) {
-  env_.cache->Reset();
-  record.cache = env_.cache;
-  Record as_processed = record;
-  Status status;
-  if (auto& refused = refused_[partition];
-      !refused.empty() && refused.front().offset == record.offset) {
-    status = std::move(refused.front().why);
-    refused.pop_front();
-  } else {
-    status = Run(&as_processed, arena);
-  }
-  if (!status.ok()) {
-    if (status.code() != StatusCode::kData) return status;
-    std::string message;
-    KSTREAM_RETURN_IF_ERROR(
-        env_.bad_records->Handle(record, task::PlaceOf(record), status, &message));
-    if (!message.empty()) Log(LogLevel::kWarning, message);
+Status StageTask::Process(size_t partition, Record& record, const Arrival& arrival) {
+  // What knows the lines around a record of a file came with it.
+  if (record.cache == nullptr) record.cache = env_.cache;
+  record.cache->Reset();
+  const bool bad = arrival.bad && !arrival.bad->ok();
+  if (Status status = bad ? *arrival.bad : Run(partition, record, arrival.read); !status.ok()) {
+    KSTREAM_RETURN_IF_ERROR(Decide(&partitions_[partition], arrival.offset,
+                                   arrival.read ? arrival.read : &record, std::move(status)));
   }
   // A record of which an output was left out by --limit is not done.
-  if (!env_.outputs->cut()) Advance(partition, record.offset + 1);
+  if (!env_.outputs->cut()) Advance(partition, arrival.offset + 1);
   return Status::Ok();
 }
 
-Status StageTask::Run(Record* record, Arena* arena) {
-  if (arena && !env_.ingest->trivial()) KSTREAM_RETURN_IF_ERROR(env_.ingest->Apply(record, arena));
-  return task_.Process(0, *record);
+Status StageTask::Run(size_t partition, Record& record, const Record* read) {
+  TaskPartition& p = partitions_[partition];
+  if (read) return task_.Process(p.source, record, *read);
+  task::Ingest* const ingest = env_.ingests[p.source];
+  if (p.is_file() || ingest->trivial()) return task_.Process(p.source, record, record);
+  scratch_.Reset();
+  Record ingested = record;
+  KSTREAM_RETURN_IF_ERROR(ingest->Apply(&ingested, &scratch_, &p.time));
+  return task_.Process(p.source, ingested, record);
+}
+
+Status StageTask::Decide(const TaskPartition* partition, int64_t offset, const Record* read,
+                         Status why) {
+  for (; !why.ok(); why = task_.Punctuate()) {
+    if (why.code() != StatusCode::kData) return why;
+    const Record* failed = task_.failed_punctuation();
+    std::string place = "task " + id_.ToString();
+    if (failed == nullptr) {
+      failed = read;
+      const transport::TopicPartition at = partition->topic_partition();
+      place = partition->is_file() ? PlaceOf({&at, offset}) : task::PlaceOf(*read);
+    }
+    std::string message;
+    KSTREAM_RETURN_IF_ERROR(env_.bad_records->Handle(*failed, place, why, &message));
+    if (!message.empty()) Log(LogLevel::kWarning, message);
+  }
+  return Status::Ok();
+}
+
+Status StageTask::Punctuate() { return Decide(nullptr, -1, nullptr, task_.Punctuate()); }
+
+// A topic that two sources read is done as far as both have come.
+int64_t StageTask::Committable(const TaskPartition& partition) const {
+  int64_t position = partition.position;
+  for (const TaskPartition& other : partitions_) {
+    if (other.input == partition.input) position = std::min(position, other.position);
+  }
+  return position;
+}
+
+Status StageTask::Positions(bool all, std::vector<transport::PartitionOffset>* positions) {
+  task::CommitMetadata kept{.stream_time = task_.stream_time(), .positions = {}};
+  for (const TaskPartition& p : partitions_) {
+    if (!p.by_offset) kept.positions[p.input] = Committable(p);
+  }
+  KSTREAM_ASSIGN_OR_RETURN(std::string metadata, kept.Encode());
+  const bool news = all ? !metadata.empty() : metadata != metadata_;
+  bool told = false;
+  for (TaskPartition& p : partitions_) {
+    if (!p.by_offset) continue;
+    const bool with_news = news && lead_ == p.topic_partition();
+    const int64_t position = Committable(p);
+    if (!all && !with_news && position == p.given_out) continue;
+    // Nothing to say yet; but an end at 0 would be elsewhere for the next owner.
+    if (!with_news && p.given_out == transport::kNoOffset && position == 0 &&
+        env_.state->from.kind == FromSpec::Kind::kBeginning)
+      continue;
+    p.given_out = position;
+    told |= with_news;
+    positions->push_back(
+        {p.topic_partition(), position, lead_ == p.topic_partition() ? metadata : ""});
+  }
+  // A lead that holds no records of its own keeps the metadata all the same.
+  if (news && !told && lead_) positions->push_back({*lead_, 0, metadata});
+  metadata_ = std::move(metadata);
+  return Status::Ok();
 }
 
 }  // namespace kstream::runtime

@@ -1,8 +1,11 @@
 // StageTask: one task of a stage in its thread: its partitions, their positions, and its
 // processors.
 //
-// A task with one partition processes each record as it comes. A task with several queues them and
-// takes them in task time. Tested by tests/unit/runtime/stage_task_test.cc.
+// A task with one partition, or whose records come merged already (files), processes each record as
+// it comes. A task with several queues them and takes them in task time. What is committed for it
+// are the offsets of its partitions at home and, with the lead partition, the metadata that holds
+// its stream time and the positions that no offset of the group can hold. Tested by
+// tests/unit/runtime/stage_task_test.cc.
 #ifndef KSTREAM_RUNTIME_STAGE_TASK_H_
 #define KSTREAM_RUNTIME_STAGE_TASK_H_
 
@@ -12,10 +15,13 @@
 #include <string>
 #include <vector>
 
+#include "base/arena.h"
+#include "kstream/grouper.h"
 #include "kstream/status.h"
 #include "runtime/outputs.h"
-#include "runtime/partition_plan.h"
+#include "runtime/run_state.h"
 #include "task/bad_records.h"
+#include "task/commit_metadata.h"
 #include "task/ingest.h"
 #include "task/record_queues.h"
 #include "task/task.h"
@@ -29,16 +35,30 @@ struct OwnedBatch {
   Arena arena;
 };
 
-// A partition of a task.
+// A partition of a task, as one of the stage's sources reads it: a topic that two sources read has
+// two.
 struct TaskPartition {
   InputPartition input;
+  size_t source = 0;           // its place in TopologyStage::sources
+  bool by_offset = true;       // committed as an offset of the group, else in the lead's metadata
   int64_t position = 0;        // offset of the next record to process
+  int64_t next = 0;            // offset of the next record to take
   int64_t given_out = -1;      // position of the last commit
   std::optional<int64_t> end;  // where the run ends here
   int64_t seen_end = 0;        // position at which the partition last was at its end
-  bool paused = false;
+  int64_t time = -1;           // the largest timestamp extracted
 
+  bool is_file() const { return input.cluster == kFiles; }
   bool done() const { return end && position >= *end; }
+  transport::TopicPartition topic_partition() const { return {input.topic, input.partition}; }
+};
+
+// Which task of which stage.
+struct TaskId {
+  size_t stage = 0;
+  int32_t number = 0;
+  std::string ToString() const;  // "0_3"
+  auto operator<=>(const TaskId&) const = default;
 };
 
 // Belongs to one thread.
@@ -48,43 +68,83 @@ class StageTask {
   struct Env {
     RunState* state;
     ThreadOutputs* outputs;
-    task::Ingest* ingest;
+    task::TaskHost* host;
     task::BadRecords* bad_records;
     json::ValueCache* cache;
+    std::vector<task::Ingest*> ingests;  // of the stage's sources
+  };
+  // Where a task begins.
+  struct Start {
+    std::vector<TaskPartition> partitions;
+    std::optional<transport::TopicPartition> lead;  // with a group: whose commit has the metadata
+    std::string metadata;                           // as it was committed
+    std::optional<int64_t> stream_time;
   };
 
-  StageTask(const Env& env, std::string name, std::vector<TaskPartition> partitions);
+  StageTask(const Env& env, TaskId id, Start start);
 
   Status Init() { return task_.Init(); }
 
-  // Takes a record of partition number `partition`. Records at or after its end are left alone.
-  Status Add(size_t partition, const Record& record, const std::shared_ptr<OwnedBatch>& owner);
+  // Reads one more partition from now on.
+  size_t AddPartition(TaskPartition partition);
+
+  // A record as it comes.
+  struct Arrival {
+    int64_t offset;                 // in its partition
+    const Record* read = nullptr;   // as it was read, when it has its key and time already
+    const Status* bad = nullptr;    // what was read is no record, and why
+  };
+  // Takes a record of partition number `partition`. One before the position, or at or after the end
+  // of the run, is left alone. The cache of `record` is set or reset.
+  Status Add(size_t partition, Record& record, const Arrival& arrival,
+             const std::shared_ptr<OwnedBatch>& owner);
   // The partition is at its end, at `position`.
   void AtEnd(size_t partition, int64_t position);
-  // Processes what is queued, as far as task time allows.
-  Status Drain();
+  // It will bring nothing more.
+  void Finish(size_t partition);
+  // The run ends here.
+  void SetEnd(size_t partition, int64_t end);
+  // Processes what is queued, as far as task time allows, until `until`: true when there is more.
+  Result<bool> Drain(Clock::Instant until);
+  // Fires what is due by the wall clock.
+  Status Punctuate();
+  int64_t next_punctuation() const { return task_.next_wall_clock_punctuation(); }
 
-  std::vector<TaskPartition>& partitions() { return partitions_; }
-  size_t Queued(size_t partition) const { return queues_.Size(partition); }
-  bool merges() const { return partitions_.size() > 1; }
+  // Positions that have changed since they were last given out (`all`: every one), with metadata.
+  Status Positions(bool all, std::vector<transport::PartitionOffset>* positions);
+
+  const TaskId& id() const { return id_; }
+  const std::vector<TaskPartition>& partitions() const { return partitions_; }
+  const task::Task& task() const { return task_; }
+  task::RecordQueues& queues() { return queues_; }
+  bool merges() const { return merges_; }
   bool done() const;
 
  private:
-  Status Process(size_t partition, Record record, Arena* arena);
-  Status Run(Record* record, Arena* arena);
+  Status Process(size_t partition, Record& record, const Arrival& arrival);
+  Status Run(size_t partition, Record& record, const Record* read);
+  // The error policy's say about a record, or a punctuation, that failed with `why`; what fails
+  // afterwards as well. Anything but kData is passed on.
+  Status Decide(const TaskPartition* partition, int64_t offset, const Record* read, Status why);
   void Advance(size_t partition, int64_t position);
+  int64_t Committable(const TaskPartition& partition) const;
 
-  // A queued record that could not be given its key or time.
-  struct Refused {
+  // What goes with a queued record.
+  struct Queued {
     int64_t offset;
-    Status why;
+    const Record* read;  // in its batch
+    Status bad;
   };
 
   Env env_;
+  const TaskId id_;
+  const std::optional<transport::TopicPartition> lead_;
+  std::string metadata_;  // as it was last given out
   std::vector<TaskPartition> partitions_;
+  bool merges_ = false;
   task::Task task_;
   task::RecordQueues queues_;
-  std::vector<std::deque<Refused>> refused_;  // by partition
+  std::vector<std::deque<Queued>> queued_;  // by partition, parallel to queues_
   Arena scratch_;
 };
 

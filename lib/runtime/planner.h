@@ -1,0 +1,87 @@
+// Planner: makes the plan of a run, keeps its manifest, and looks again when topics may have grown.
+//
+// An application with several inputs, a pattern, a grouper of its own, a store or an internal topic
+// has a manifest, and takes leads and layout from it; only the member that owns its first task
+// makes changes to it, after which the others find them there. An application with one plain input
+// needs none: partition i of its topic is task i, for everyone and for ever. Tested by
+// tests/unit/runtime/planner_test.cc.
+#ifndef KSTREAM_RUNTIME_PLANNER_H_
+#define KSTREAM_RUNTIME_PLANNER_H_
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kstream/status.h"
+#include "runtime/admins.h"
+#include "runtime/layout.h"
+#include "runtime/manifest.h"
+#include "runtime/plan.h"
+#include "runtime/run_state.h"
+
+namespace kstream::runtime {
+
+// Thread-safe after Open.
+class Planner {
+ public:
+  Planner(const RunState* state, Admins* admins);
+
+  // Finds topics, manifest and layout; makes the internal topics. kCluster, kUsage, kRefused,
+  // kState.
+  Status Open();
+
+  // Never null after Open.
+  std::shared_ptr<const RunPlan> plan() const;
+
+  // Looks again; true: the plan is another one now. `owns_first`: this member runs task 0 of the
+  // first stage. kFenced when the application was reset meanwhile.
+  Result<bool> Refresh(bool owns_first);
+
+  // Whether a stage of this topology writes the topic; whether it is an internal one between two.
+  bool IsOutput(const InputPartition& input) const;
+  bool IsRepartition(const InputPartition& input) const;
+
+ private:
+  // What a stage is held to: what the manifest, or the plan before, says of it.
+  struct Recorded {
+    Lead lead;
+    RecordedLayout layout;
+  };
+  using Plans = std::vector<StagePlan>;
+
+  bool NeedsManifest() const;
+  bool IsInternal(const std::string& topic) const;
+  std::optional<Recorded> RecordedOf(size_t stage) const;
+
+  Result<std::vector<InputTopic>> TopicsOf(const TopologyStage& stage, const Plans& plans);
+  Result<std::vector<InputTopic>> TopicsOfInput(const Location& input, const Plans& plans);
+  int32_t RepartitionCount(const Location& topic, const Plans& plans) const;
+  // `grow`: what is new gets its place too; else only what is recorded, where there is such.
+  Result<StagePlan> PlanStage(size_t stage, const Plans& plans, bool grow);
+  Result<Plans> PlanAll(bool grow);
+
+  Manifest Propose(const Plans& plans) const;
+  Status KeepManifest(Plans* plans, bool owner);
+  Status Write(const Manifest& wanted);
+  Status TakeManifest(Plans* plans) const;
+  Status MakeInternalTopics();
+  Status Publish(Plans plans);
+  Status FindEnds(RunPlan* plan);
+
+  const RunState* const state_;
+  Admins* const admins_;
+  GrouperChoice grouper_;
+  std::unique_ptr<ManifestLog> log_;  // null: no manifest is needed
+
+  mutable std::mutex mutex_;  // guards all below
+  std::map<std::string, int32_t> existing_;  // topics at home before the manifest was read
+  std::optional<Manifest> manifest_;
+  std::shared_ptr<const RunPlan> plan_;
+};
+
+}  // namespace kstream::runtime
+
+#endif  // KSTREAM_RUNTIME_PLANNER_H_

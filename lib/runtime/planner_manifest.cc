@@ -1,0 +1,146 @@
+// Planner's dealings with the manifest and with internal topics.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runtime/planner.h"
+
+namespace kstream::runtime {
+namespace {
+
+using transport::Admin;
+
+constexpr int16_t kDefaultReplication = -1;  // as the broker is configured
+
+// A repartition topic keeps everything until it has been read downstream, and takes records of any
+// time. (DeleteRecords, which purges it, is refused on compacted topics.)
+const std::map<std::string, std::string> kRepartitionConfig = {
+    {"cleanup.policy", "delete"},
+    {"retention.ms", "-1"},
+    {"message.timestamp.type", "CreateTime"},
+    {"message.timestamp.before.max.ms", "9223372036854775807"},
+    {"message.timestamp.after.max.ms", "9223372036854775807"}};
+
+// Nothing is ever written to it.
+const std::map<std::string, std::string> kTasksConfig = {{"cleanup.policy", "delete"}};
+
+void Replace(std::vector<InternalTopic>* topics, const InternalTopic& topic) {
+  const auto found = std::find_if(topics->begin(), topics->end(),
+                                  [&](const InternalTopic& t) { return t.name == topic.name; });
+  if (found == topics->end()) {
+    topics->push_back(topic);
+  } else {
+    *found = topic;
+  }
+}
+
+}  // namespace
+
+// What the manifest should say: what it says already, and what these plans add.
+Manifest Planner::Propose(const Plans& plans) const {
+  const RuntimeOptions& options = state_->options;
+  Manifest manifest;
+  if (manifest_) {
+    manifest = *manifest_;
+  } else {
+    manifest.incarnation = NewIncarnation();
+  }
+  manifest.version = options.version;
+  manifest.hash = state_->topology.Hash();
+  manifest.stages.clear();
+  int32_t tasks = 0;
+  for (const StagePlan& plan : plans) {
+    manifest.stages.push_back({plan.lead, grouper_.ToString(), plan.topics, plan.tasks});
+    if (plan.lead.topic != TasksTopic(options.app)) continue;
+    for (const Lead::Run& run : plan.lead.runs) tasks = std::max(tasks, run.first + run.count);
+  }
+  if (tasks > 0) {
+    Replace(&manifest.topics, {TasksTopic(options.app), tasks, InternalTopic::Kind::kTasks});
+  }
+  for (const TopologyNode& node : state_->graph().nodes) {
+    if (node.kind != TopologyNode::Kind::kSource) continue;
+    for (const Location& input : node.source.inputs) {
+      if (input.kind != Location::Kind::kRepartition) continue;
+      const Location topic = state_->Resolve(input);
+      Replace(&manifest.topics, {topic.name, RepartitionCount(topic, plans),
+                                 InternalTopic::Kind::kRepartition});
+    }
+  }
+  for (const TopologyStore& store : state_->graph().stores) {
+    if (std::find(manifest.stores.begin(), manifest.stores.end(), store.name) ==
+        manifest.stores.end()) {
+      manifest.stores.push_back(store.name);
+    }
+  }
+  return manifest;
+}
+
+// `owner`: changes are ours to make. At the start only what cannot wait is written: a first
+// manifest, and the names of internal topics that are to be made.
+Status Planner::KeepManifest(Plans* plans, bool owner) {
+  const Manifest wanted = Propose(*plans);
+  const bool news = !manifest_ || wanted.topics != manifest_->topics;
+  if (!state_->options.dry_run && (news || (owner && wanted != *manifest_))) {
+    KSTREAM_RETURN_IF_ERROR(Write(wanted));
+  }
+  KSTREAM_RETURN_IF_ERROR(TakeManifest(plans));
+  return state_->options.dry_run ? Status::Ok() : MakeInternalTopics();
+}
+
+Status Planner::Write(const Manifest& wanted) {
+  const std::string& app = state_->options.app;
+  KSTREAM_RETURN_IF_ERROR(CheckInternalName(app, ManifestTopic(app)));
+  std::vector<InternalTopic> fresh;
+  for (const InternalTopic& topic : wanted.topics) {
+    KSTREAM_RETURN_IF_ERROR(CheckInternalName(app, topic.name));
+    if (!manifest_ || manifest_->Find(topic.name) == nullptr) fresh.push_back(topic);
+  }
+  KSTREAM_RETURN_IF_ERROR(
+      CheckInternalTopics(app, manifest_ ? &*manifest_ : nullptr, fresh, existing_));
+  KSTREAM_ASSIGN_OR_RETURN(manifest_,
+                           manifest_ ? log_->Change(*manifest_, wanted) : log_->Establish(wanted));
+  return Status::Ok();
+}
+
+// Another process may have been first, so what stands is what counts.
+Status Planner::TakeManifest(Plans* plans) const {
+  if (manifest_->stages.size() != plans->size()) {
+    return Status::Refused(
+        fmt::format("application {} has run a topology of {} stages, and this one has {}: give it "
+                    "another --app",
+                    state_->options.app, manifest_->stages.size(), plans->size()));
+  }
+  for (size_t i = 0; i < plans->size(); i++) {
+    StagePlan& plan = (*plans)[i];
+    plan.lead = manifest_->stages[i].lead;
+    plan.tasks = manifest_->stages[i].tasks;
+  }
+  return Status::Ok();
+}
+
+Status Planner::MakeInternalTopics() {
+  if (manifest_->topics.empty()) return Status::Ok();
+  KSTREAM_ASSIGN_OR_RETURN(const auto existing,
+                           admins_->Ask("", [](Admin* admin) { return admin->Topics("^"); }));
+  for (const InternalTopic& topic : manifest_->topics) {
+    const auto found = existing.find(topic.name);
+    if (found == existing.end()) {
+      const bool tasks = topic.kind == InternalTopic::Kind::kTasks;
+      KSTREAM_RETURN_IF_ERROR(admins_
+                                  ->Ask("",
+                                        [&](Admin* admin) {
+                                          return admin->CreateTopic(
+                                              topic.name, topic.partitions, kDefaultReplication,
+                                              tasks ? kTasksConfig : kRepartitionConfig);
+                                        })
+                                  .status());
+    } else if (found->second < topic.partitions) {
+      KSTREAM_RETURN_IF_ERROR(admins_->Ask("", [&](Admin* admin) {
+        return admin->CreatePartitions(topic.name, topic.partitions);
+      }));
+    }
+  }
+  return CheckInternalTopics(state_->options.app, &*manifest_, manifest_->topics, existing);
+}
+
+}  // namespace kstream::runtime

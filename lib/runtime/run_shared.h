@@ -1,0 +1,41 @@
+// RunShared: what the threads of one loop share beside RunState.
+#ifndef KSTREAM_RUNTIME_RUN_SHARED_H_
+#define KSTREAM_RUNTIME_RUN_SHARED_H_
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "kstream/status.h"
+#include "runtime/admins.h"
+#include "runtime/ends.h"
+#include "runtime/group_check.h"
+#include "runtime/outputs.h"
+#include "runtime/planner.h"
+#include "runtime/run_state.h"
+
+namespace kstream::runtime {
+
+struct RunShared {
+  RunShared(RunState* state, OutputFiles* files)
+      : state(state), files(files), admins(state), planner(state, &admins), ends(state, &admins) {}
+
+  // Finds what there is to read, makes what is missing, opens the outputs.
+  Status Open();
+
+  RunState* const state;
+  OutputFiles* const files;
+  Admins admins;
+  Planner planner;
+  Ends ends;
+  MemberTag tag;                      // with a group
+  std::unique_ptr<GroupCheck> check;  // with a group
+  int threads = 1;                    // that share the work
+  // Called by a thread that has its tasks, or waits for them again.
+  std::function<void(int thread, bool ready)> on_ready = [](int, bool) {};
+};
+
+}  // namespace kstream::runtime
+
+#endif  // KSTREAM_RUNTIME_RUN_SHARED_H_

@@ -1,0 +1,50 @@
+#include "runtime/run_state.h"
+
+#include <algorithm>
+
+namespace kstream::runtime {
+
+std::vector<const SourceSpec*> RunState::Sources() const {
+  std::vector<const SourceSpec*> sources;
+  for (const TopologyNode& node : graph().nodes) {
+    if (node.kind == TopologyNode::Kind::kSource) sources.push_back(&node.source);
+  }
+  return sources;
+}
+
+std::vector<Location> RunState::Inputs() const {
+  std::vector<Location> inputs;
+  for (const SourceSpec* source : Sources()) {
+    for (const Location& input : source->inputs) inputs.push_back(Resolve(input));
+  }
+  return inputs;
+}
+
+Location RunState::Resolve(const Location& location) const {
+  if (location.kind != Location::Kind::kRepartition) return location;
+  // A dry run writes nothing at home.
+  if (!grouped() || options.dry_run) return Location::Topic(location.name + "-repartition", std::string(kInProcess));
+  return Location::Topic(options.app + "-" + location.name + "-repartition");
+}
+
+Result<bool> RunState::Matches(const Location& input, const InputTopic& topic) const {
+  if (topic.cluster == kFiles) {
+    return input.kind == Location::Kind::kFile && input.name == topic.topic;
+  }
+  return Reads(Resolve(input), Location::Topic(topic.topic, topic.cluster));
+}
+
+Result<Serdes> RunState::SerdesOf(const SourceSpec& source) const {
+  if (!source.serdes) return serdes;
+  return Serdes::Parse(source.serdes->key, source.serdes->value);
+}
+
+bool RunState::ReadsTopics(const TopologyGraph& graph) {
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const TopologyNode& node) {
+    return node.kind == TopologyNode::Kind::kSource &&
+           std::any_of(node.source.inputs.begin(), node.source.inputs.end(),
+                       [](const Location& input) { return input.is_topic(); });
+  });
+}
+
+}  // namespace kstream::runtime

@@ -1,0 +1,291 @@
+// StreamThread's tasks: how they come, change and go.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/log.h"
+#include "runtime/start_position.h"
+#include "runtime/stream_thread.h"
+
+namespace kstream::runtime {
+namespace {
+
+using std::chrono::milliseconds;
+using transport::Admin;
+using transport::PartitionOffset;
+using transport::TopicPartition;
+
+// topic.metadata.refresh.interval.ms, if the user says nothing.
+constexpr milliseconds kRefresh = std::chrono::minutes(5);
+// While a lead is ours whose task the manifest does not know yet.
+constexpr milliseconds kRefreshSoon{1000};
+constexpr milliseconds kBetweenChecks{200};
+constexpr std::chrono::seconds kPurge{30};         // repartition.purge.interval.ms of Kafka Streams
+constexpr std::chrono::seconds kPurgeInProcess{1};
+
+milliseconds RefreshInterval(const RuntimeOptions& options) {
+  milliseconds interval = kRefresh;
+  for (const auto& [name, value] : options.home.consumer) {
+    if (name != "topic.metadata.refresh.interval.ms") continue;
+    interval = milliseconds(std::strtoll(value.c_str(), nullptr, 10));
+  }
+  return interval.count() > 0 ? interval : kRefresh;
+}
+
+}  // namespace
+
+// Answers what the last poll of the group's member brought.
+Status StreamThread::Rebalance() {
+  const transport::Batch& batch = home()->batch();
+  std::set<TaskId> before;
+  for (const auto& [id, task] : tasks_) before.insert(id);
+  if (!batch.lost.empty()) KSTREAM_RETURN_IF_ERROR(DropTasks(batch.lost, false));
+  if (!batch.revoked.empty()) KSTREAM_RETURN_IF_ERROR(DropTasks(batch.revoked, true));
+  waiting_.insert(waiting_.end(), batch.assigned.begin(), batch.assigned.end());
+  if (batch.rebalanced) {
+    joined_ = true;
+    if (agreed_) KSTREAM_RETURN_IF_ERROR(shared_->check->Recheck());
+  }
+  if (!joined_) return Status::Ok();
+  KSTREAM_ASSIGN_OR_RETURN(const bool agreed, Agreed());
+  if (agreed) KSTREAM_RETURN_IF_ERROR(AdoptWaiting());
+  shared_->on_ready(index_, agreed && waiting_.empty());
+  Tell(batch.lost.empty() ? "" : " (lost)", before);
+  return Status::Ok();
+}
+
+// One line whenever tasks have come or gone.
+void StreamThread::Tell(std::string_view what, const std::set<TaskId>& before) const {
+  std::string changes, now;
+  for (const auto& [id, task] : tasks_) {
+    if (!before.contains(id)) changes += " +" + id.ToString();
+    now += (now.empty() ? "" : " ") + id.ToString();
+  }
+  for (const TaskId& id : before) {
+    if (!tasks_.contains(id)) changes += " -" + id.ToString();
+  }
+  if (changes.empty()) return;
+  Log(LogLevel::kDebug, fmt::format("thread {}: tasks{} (now {}){}", index_, changes,
+                                    now.empty() ? "none" : now, what));
+}
+
+Result<bool> StreamThread::Agreed() {
+  if (agreed_) return true;
+  const Clock::Instant now = state_->clock->Steady();
+  if (next_check_ && now < *next_check_) return false;
+  next_check_ = now + kBetweenChecks;
+  KSTREAM_ASSIGN_OR_RETURN(const GroupCheck::Verdict verdict, shared_->check->Check());
+  agreed_ = verdict == GroupCheck::Verdict::kGo;
+  return agreed_;
+}
+
+Status StreamThread::AdoptWaiting() {
+  std::vector<TopicPartition> unknown;
+  for (const TopicPartition& lead : std::exchange(waiting_, {})) {
+    const std::optional<TaskId> id = plan_->TaskOf(lead);
+    if (id) {
+      KSTREAM_RETURN_IF_ERROR(Adopt(*id));
+      // Whoever has the first task keeps the layout: it looks at once whether topics have grown.
+      if (*id == TaskId{}) next_look_ = state_->clock->Steady();
+    } else {
+      unknown.push_back(lead);
+    }
+  }
+  if (unknown.empty()) return Status::Ok();
+  // A lead that has grown since the plan was made.
+  waiting_ = std::move(unknown);
+  return LookAgain(!next_look_ || *next_look_ > state_->clock->Steady() + kRefreshSoon);
+}
+
+// Without a group every thread has its share of all tasks.
+Status StreamThread::AdoptOwn() {
+  for (const TaskId id : plan_->Tasks()) {
+    if (id.number % shared_->threads != index_ || tasks_.contains(id)) continue;
+    KSTREAM_RETURN_IF_ERROR(Adopt(id));
+  }
+  return Status::Ok();
+}
+
+// Looks whether topics have grown, or others have found that they have. `soon`: not at once again,
+// but sooner than usual.
+Status StreamThread::LookAgain(bool soon) {
+  if (readers_.front()->cluster() == kFiles || !agreed_) return Status::Ok();
+  const Clock::Instant now = state_->clock->Steady();
+  if (!next_look_) next_look_ = now + RefreshInterval(state_->options);
+  if (soon) next_look_ = now;
+  if (now >= *next_look_) {
+    next_look_ = now + (waiting_.empty() ? RefreshInterval(state_->options) : kRefreshSoon);
+    KSTREAM_RETURN_IF_ERROR(shared_->planner.Refresh(tasks_.contains(TaskId{})).status());
+  }
+  return Reconcile();
+}
+
+// Takes up what a new plan has for us: more partitions for tasks, more tasks.
+Status StreamThread::Reconcile() {
+  const std::shared_ptr<const RunPlan> plan = shared_->planner.plan();
+  if (plan == plan_) return Status::Ok();
+  plan_ = plan;
+  for (auto& [id, task] : tasks_) {
+    KSTREAM_ASSIGN_OR_RETURN(auto partitions, plan_->PartitionsOf(*state_, id));
+    const size_t had = task->partitions().size();
+    std::erase_if(partitions, [&](const TaskPartition& p) {
+      return std::any_of(task->partitions().begin(), task->partitions().end(), [&](auto& other) {
+        return other.input == p.input && other.source == p.source;
+      });
+    });
+    if (partitions.empty()) continue;
+    KSTREAM_RETURN_IF_ERROR(Place(&partitions));
+    for (TaskPartition& partition : partitions) task->AddPartition(std::move(partition));
+    for (auto& reader : readers_) KSTREAM_RETURN_IF_ERROR(reader->Add(task.get(), had));
+    Log(LogLevel::kInfo, fmt::format("task {} reads {} new partitions", id.ToString(),
+                                     task->partitions().size() - had));
+  }
+  return state_->grouped() ? Status::Ok() : AdoptOwn();
+}
+
+Status StreamThread::Adopt(TaskId id) {
+  if (tasks_.contains(id)) return Status::Ok();
+  KSTREAM_ASSIGN_OR_RETURN(StageTask::Start start, StartOf(id));
+  StageTask::Env env{state_, &outputs_, this, bad_records_.get(), &cache_, {}};
+  for (auto& ingest : ingests_[id.stage]) env.ingests.push_back(ingest.get());
+  auto task = std::make_unique<StageTask>(env, id, std::move(start));
+  KSTREAM_RETURN_IF_ERROR(task->Init());
+  for (auto& reader : readers_) KSTREAM_RETURN_IF_ERROR(reader->Add(task.get()));
+  tasks_[id] = std::move(task);
+  return Status::Ok();
+}
+
+// Finishes and closes the tasks of these leads; `commit` false: they belong to others already.
+Status StreamThread::DropTasks(const std::vector<TopicPartition>& leads, bool commit) {
+  std::erase_if(waiting_, [&](const TopicPartition& lead) {
+    return std::find(leads.begin(), leads.end(), lead) != leads.end();
+  });
+  Status finished;
+  if (commit) finished = committer_->Finish();
+  if (!finished.ok()) {
+    KSTREAM_RETURN_IF_ERROR(outputs_.failure());
+    // The new owner reads again what this commit would have saved.
+    Log(LogLevel::kWarning, finished.message());
+  }
+  std::vector<TopicPartition> leaving = leads;
+  Status closed;
+  for (const TopicPartition& lead : leads) {
+    const std::optional<TaskId> id = plan_->TaskOf(lead);
+    const auto found = id ? tasks_.find(*id) : tasks_.end();
+    if (found == tasks_.end()) continue;
+    for (auto& reader : readers_) {
+      std::vector<TopicPartition> left = reader->Remove(found->second.get());
+      if (reader.get() != home()) {
+        if (!left.empty()) KSTREAM_RETURN_IF_ERROR(reader->consumer()->Unassign(left));
+        continue;
+      }
+      std::erase_if(left, [&](const TopicPartition& p) {
+        return std::find(leaving.begin(), leaving.end(), p) != leaving.end();
+      });
+      leaving.insert(leaving.end(), left.begin(), left.end());
+    }
+    if (Status status = found->second->Close(); closed.ok()) closed = std::move(status);
+    tasks_.erase(found);
+  }
+  if (!commit) committer_->Forget(leaving);
+  if (commit || leaving.size() > leads.size()) {
+    KSTREAM_RETURN_IF_ERROR(home()->consumer()->Unassign(leaving));
+  }
+  return closed;
+}
+
+Result<StageTask::Start> StreamThread::StartOf(TaskId id) {
+  StageTask::Start start;
+  start.lead = plan_->LeadOf(id);
+  KSTREAM_ASSIGN_OR_RETURN(start.partitions, plan_->PartitionsOf(*state_, id));
+  if (start.lead) {
+    const TopicPartition asked[] = {*start.lead};
+    KSTREAM_ASSIGN_OR_RETURN(const auto lead, home()->consumer()->Committed(asked));
+    start.metadata = lead.front().metadata;
+    KSTREAM_ASSIGN_OR_RETURN(const auto kept, task::CommitMetadata::Decode(start.metadata));
+    start.stream_time = kept.stream_time;
+    for (TaskPartition& p : start.partitions) {
+      const auto found = kept.positions.find(p.input);
+      p.given_out = found == kept.positions.end() ? transport::kNoOffset : found->second;
+    }
+  }
+  KSTREAM_RETURN_IF_ERROR(Place(&start.partitions));
+  return start;
+}
+
+// Sets where partitions begin and end. given_out is what the metadata says of those that are kept
+// there.
+Status StreamThread::Place(std::vector<TaskPartition>* partitions) {
+  for (auto& reader : readers_) {
+    std::vector<TaskPartition*> here;
+    std::vector<TopicPartition> names, committed_names;
+    for (TaskPartition& p : *partitions) {
+      if (p.input.cluster != reader->cluster()) continue;
+      here.push_back(&p);
+      names.push_back(p.topic_partition());
+      if (p.by_offset && state_->grouped()) committed_names.push_back(p.topic_partition());
+    }
+    if (here.empty() || reader->cluster() == kFiles) continue;
+    std::map<TopicPartition, int64_t> committed;
+    if (!committed_names.empty()) {
+      KSTREAM_ASSIGN_OR_RETURN(const auto offsets, reader->consumer()->Committed(committed_names));
+      for (const PartitionOffset& offset : offsets) committed[offset.partition] = offset.offset;
+    }
+    KSTREAM_ASSIGN_OR_RETURN(const auto logs, shared_->admins.Ask(reader->cluster(), [&](Admin* a) {
+      return a->Offsets(names);
+    }));
+    KSTREAM_ASSIGN_OR_RETURN(const auto from, shared_->admins.Ask(reader->cluster(), [&](Admin* a) {
+      return state_->from.Resolve(a, names);
+    }));
+    for (TaskPartition* p : here) {
+      const TopicPartition name = p->topic_partition();
+      if (const auto found = committed.find(name); found != committed.end()) {
+        p->given_out = found->second;
+      } else if (!state_->grouped()) {
+        p->given_out = transport::kNoOffset;
+      }
+      // What came after the start, and what stages write, is read from its beginning: --from is
+      // about what was there.
+      const bool old = plan_->at_start.contains(p->input) && !shared_->planner.IsOutput(p->input);
+      KSTREAM_ASSIGN_OR_RETURN(
+          p->position,
+          StartPosition(*state_, *p, logs.at(name), old ? from.at(name) : logs.at(name).low));
+      p->end = shared_->ends.Of(*plan_, p->input);
+      if (!p->end && state_->has_end() && !plan_->at_start.contains(p->input)) p->end = p->position;
+    }
+  }
+  return Status::Ok();
+}
+
+// Deletes from repartition topics what has been read and committed.
+Status StreamThread::Purge() {
+  const bool in_process = ReaderOf(kInProcess) != nullptr;
+  const Clock::Instant now = state_->clock->Steady();
+  if (!next_purge_) next_purge_ = now + (in_process ? kPurgeInProcess : kPurge);
+  if (now < *next_purge_ || state_->options.dry_run) return Status::Ok();
+  next_purge_ = now + (in_process ? kPurgeInProcess : kPurge);
+  std::map<TopicPartition, int64_t> before;
+  const std::string cluster = in_process ? std::string(kInProcess) : "";
+  for (const auto& [id, task] : tasks_) {
+    for (const TaskPartition& p : task->partitions()) {
+      if (p.input.cluster == cluster && shared_->planner.IsRepartition(p.input))
+        before[p.topic_partition()] = p.position;
+    }
+  }
+  if (before.empty()) return Status::Ok();
+  if (!in_process) {
+    std::vector<TopicPartition> names;
+    for (const auto& [name, offset] : before) names.push_back(name);
+    KSTREAM_ASSIGN_OR_RETURN(const auto committed, home()->consumer()->Committed(names));
+    for (const PartitionOffset& offset : committed) before[offset.partition] = offset.offset;
+    std::erase_if(before, [](auto& entry) { return entry.second < 0; });
+  }
+  const Status purged = shared_->admins.Ask(
+      cluster, [&](Admin* admin) { return admin->DeleteRecords(before); });
+  // It can wait: the next time deletes more.
+  if (!purged.ok()) Log(LogLevel::kWarning, purged.message());
+  return Status::Ok();
+}
+
+}  // namespace kstream::runtime

@@ -1,0 +1,334 @@
+#include "runtime/stream_thread.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/log.h"
+#include "record/json_document.h"
+
+namespace kstream::runtime {
+namespace {
+
+using std::chrono::milliseconds;
+using transport::PartitionOffset;
+using transport::TopicPartition;
+
+constexpr milliseconds kPollWait{50};
+constexpr milliseconds kSharedPollWait{5};  // with several consumers in turn
+// What one turn should take at most.
+constexpr milliseconds kTurn{500};
+constexpr size_t kRecordsPerLook = 64;  // at the clock
+// A queue that holds so much while others hold the task stops being fetched.
+constexpr size_t kPauseAbove = 100'000, kResumeBelow = 25'000;  // records of a partition
+constexpr size_t kMostBytes = 64 << 20;                         // of a task, a partition's share
+
+}  // namespace
+
+StreamThread::StreamThread(RunShared* shared, int index)
+    : shared_(shared),
+      state_(shared->state),
+      index_(index),
+      outputs_(shared->state, shared->files) {
+  cache_.reader = &json_reader_;
+}
+
+StreamThread::~StreamThread() = default;
+
+Status StreamThread::Run() {
+  Status status = Open();
+  while (status.ok()) {
+    const Result<bool> more = Turn();
+    status = more.status();
+    if (status.ok() && !*more) break;
+  }
+  return Finish(std::move(status));
+}
+
+Status StreamThread::Open() {
+  plan_ = shared_->planner.plan();
+  KSTREAM_RETURN_IF_ERROR(outputs_.Open());
+  KSTREAM_RETURN_IF_ERROR(MakeIngests());
+  bad_records_ =
+      std::make_unique<task::BadRecords>(state_->policy(), &state_->bad, outputs_.dead_letters());
+  KSTREAM_RETURN_IF_ERROR(OpenReaders());
+  const bool commits = state_->grouped() && !state_->options.dry_run;
+  committer_ = std::make_unique<Committer>(
+      &outputs_, commits ? home()->consumer() : nullptr, state_->options.commit_interval,
+      [this](bool all) { return Positions(all); }, *state_->clock);
+  if (state_->grouped()) return Status::Ok();
+  agreed_ = true;
+  shared_->on_ready(index_, true);
+  return AdoptOwn();
+}
+
+Status StreamThread::MakeIngests() {
+  for (const TopologyStage& stage : state_->graph().stages) {
+    auto& ingests = ingests_.emplace_back();
+    for (const size_t source : stage.sources) {
+      KSTREAM_ASSIGN_OR_RETURN(auto ingest,
+                               task::Ingest::Create(state_->graph().nodes[source].source,
+                                                    state_->serdes, state_->clock.get()));
+      ingests.push_back(std::move(ingest));
+    }
+  }
+  return Status::Ok();
+}
+
+Status StreamThread::OpenReaders() {
+  const RuntimeOptions& options = state_->options;
+  std::vector<std::string> clusters;
+  if (state_->grouped()) clusters.push_back("");  // the member, whatever it reads
+  for (const Location& input : state_->Inputs()) {
+    std::string cluster = input.is_topic() ? input.cluster : std::string(kFiles);
+    if (std::find(clusters.begin(), clusters.end(), cluster) == clusters.end())
+      clusters.push_back(std::move(cluster));
+  }
+  std::set<std::string> leads;
+  for (const StagePlan& stage : plan_->stages) leads.insert(stage.lead.topic);
+  for (const std::string& cluster : clusters) {
+    transport::ConsumerOptions consumer;
+    consumer.threads = options.threads;
+    if (cluster.empty() && state_->grouped()) {
+      consumer.group = options.app;
+      MemberTag tag = shared_->tag;
+      tag.thread = index_;
+      consumer.client_id = tag.ToClientId();
+      if (!options.instance_id.empty())
+        consumer.instance_id = fmt::format("{}-{}", options.instance_id, index_);
+    }
+    KSTREAM_ASSIGN_OR_RETURN(auto opened, state_->clusters.at(cluster)->NewConsumer(consumer));
+    readers_.push_back(std::make_unique<Reader>(cluster, std::move(opened)));
+  }
+  if (!state_->grouped()) return Status::Ok();
+  return home()->consumer()->Subscribe({leads.begin(), leads.end()});
+}
+
+Reader* StreamThread::ReaderOf(std::string_view cluster) {
+  const auto found = std::find_if(readers_.begin(), readers_.end(),
+                                  [&](auto& reader) { return reader->cluster() == cluster; });
+  return found == readers_.end() ? nullptr : found->get();
+}
+
+Result<bool> StreamThread::Turn() {
+  if (Over()) return false;
+  KSTREAM_ASSIGN_OR_RETURN(const bool ended, AtEnd());
+  if (ended) return false;
+  for (auto& reader : readers_) {
+    KSTREAM_RETURN_IF_ERROR(Read(reader.get(), WaitOf(readers_.size())));
+    if (reader.get() == home() && state_->grouped()) KSTREAM_RETURN_IF_ERROR(Rebalance());
+  }
+  KSTREAM_RETURN_IF_ERROR(DrainTasks());
+  KSTREAM_RETURN_IF_ERROR(Punctuate());
+  KSTREAM_RETURN_IF_ERROR(LookAgain(false));
+  KSTREAM_RETURN_IF_ERROR(outputs_.FlushFiles());
+  outputs_.Poll();
+  KSTREAM_RETURN_IF_ERROR(committer_->Turn());
+  KSTREAM_RETURN_IF_ERROR(Purge());
+  return true;
+}
+
+Status StreamThread::Finish(Status outcome) {
+  if (committer_ && !shared_->files->closed() && outcome.code() != StatusCode::kFenced) {
+    // What was done before a failure is kept, all the same.
+    if (Status finished = committer_->Finish(); outcome.ok()) outcome = std::move(finished);
+  }
+  for (auto& [id, task] : tasks_) {
+    for (auto& reader : readers_) static_cast<void>(reader->Remove(task.get()));
+    if (Status closed = task->Close(); outcome.ok()) outcome = std::move(closed);
+  }
+  tasks_.clear();
+  for (auto& reader : readers_) {
+    if (Status closed = reader->consumer()->Close(); outcome.ok()) outcome = std::move(closed);
+  }
+  readers_.clear();
+  return outcome;
+}
+
+bool StreamThread::Over() {
+  return state_->stopping() || state_->limit_reached() || shared_->files->closed();
+}
+
+// Whether nothing is left to do here, in a run that has an end.
+Result<bool> StreamThread::AtEnd() {
+  const bool files = std::all_of(readers_.begin(), readers_.end(), [](auto& reader) {
+    return reader->cluster() == kFiles || reader->cluster() == kInProcess;
+  });
+  if (!files && !state_->has_end()) return false;
+  KSTREAM_RETURN_IF_ERROR(shared_->ends.Update(*plan_, home()->consumer()));
+  if (const int version = shared_->ends.version(); std::exchange(ends_seen_, version) != version) {
+    for (auto& [id, task] : tasks_) {
+      for (size_t i = 0; i < task->partitions().size(); i++) {
+        if (const auto end = shared_->ends.Of(*plan_, task->partitions()[i].input)) {
+          task->SetEnd(i, *end);
+        }
+      }
+    }
+  }
+  bool all_done = true;
+  for (auto& [id, task] : tasks_) {
+    if (!task->done()) {
+      all_done = false;
+    } else if (!state_->grouped() && completed_.insert(id).second) {
+      KSTREAM_RETURN_IF_ERROR(outputs_.FlushTopics(kTurn * 120));
+      shared_->ends.Completed(id);
+    }
+  }
+  if (!all_done) return false;
+  if (!state_->grouped() || (!tasks_.empty() && waiting_.empty())) return true;
+  // A member without tasks waits for those that have them: their work may still come.
+  for (size_t i = 0; i < plan_->stages.size(); i++) {
+    if (!shared_->ends.IsComplete(*plan_, i, home()->consumer())) return false;
+  }
+  return true;
+}
+
+milliseconds StreamThread::WaitOf(size_t readers) const {
+  if (more_) return milliseconds(0);
+  milliseconds wait = readers > 1 ? kSharedPollWait : kPollWait;
+  int64_t next = INT64_MAX;
+  for (const auto& [id, task] : tasks_) next = std::min(next, task->next_punctuation());
+  if (next != INT64_MAX) {
+    wait = std::clamp(milliseconds(next - state_->clock->WallMs()), milliseconds(0), wait);
+  }
+  return wait;
+}
+
+Status StreamThread::Read(Reader* reader, milliseconds wait) {
+  KSTREAM_RETURN_IF_ERROR(reader->Poll(wait, most_));
+  const size_t records = reader->batch().records.size();
+  state_->read.fetch_add(static_cast<int64_t>(records), std::memory_order_relaxed);
+  const Clock::Instant begin = state_->clock->Steady();
+  KSTREAM_RETURN_IF_ERROR(TakeRecords(reader));
+  KSTREAM_RETURN_IF_ERROR(TakeEnds(reader));
+  // So many as would have taken as long as a turn should; the transport has a limit of its own.
+  const auto took = state_->clock->Steady() - begin;
+  if (took > kTurn) {
+    most_ = std::max<size_t>(1, records * kTurn / took);
+  } else if (most_ != SIZE_MAX && records >= most_ && took < kTurn / 2) {
+    most_ = most_ > SIZE_MAX / 2 ? SIZE_MAX : most_ * 2;
+  }
+  return Status::Ok();
+}
+
+Status StreamThread::TakeRecords(Reader* reader) {
+  transport::Batch& batch = reader->batch();
+  auto bad = batch.bad.begin();
+  const bool settles = reader->cluster() == kFiles && readers_.size() > 1;
+  Clock::Instant alive = state_->clock->Steady();
+  for (size_t i = 0; i < batch.records.size(); i++) {
+    Record& record = batch.records[i];
+    StageTask::Arrival arrival{.offset = record.offset};
+    const Reader::Takers* takers = nullptr;
+    if (batch.origins.empty()) {
+      takers = reader->TakersOf(record);
+    } else {
+      takers = reader->TakersOf(batch.origins[i].partition);
+      arrival.offset = batch.origins[i].offset;
+      if (!batch.as_read.empty()) arrival.read = &batch.as_read[i];
+    }
+    if (bad != batch.bad.end() && bad->index == i) arrival.bad = &bad++->why;
+    if (takers == nullptr) continue;
+    for (const Reader::Taker& taker : *takers) {
+      KSTREAM_RETURN_IF_ERROR(
+          taker.task->Add(taker.partition, record, arrival, reader->owned()));
+    }
+    if (state_->options.limit && state_->limit_reached()) return Status::Ok();
+    // What one record of a file leads to is done before the next, whatever came with it in one
+    // batch: so a run on files is the same every time.
+    if (settles) KSTREAM_RETURN_IF_ERROR(Settle());
+    if (i % kRecordsPerLook == kRecordsPerLook - 1) {
+      const Clock::Instant now = state_->clock->Steady();
+      if (now - alive < kTurn) continue;
+      alive = now;
+      home()->consumer()->KeepAlive();
+      outputs_.Poll();
+    }
+  }
+  return Status::Ok();
+}
+
+Status StreamThread::TakeEnds(Reader* reader) {
+  transport::Batch& batch = reader->batch();
+  for (const PartitionOffset& end : batch.ends) {
+    const Reader::Takers* const takers = reader->TakersOf(end.partition);
+    if (takers == nullptr) continue;
+    for (const Reader::Taker& taker : *takers) {
+      taker.task->AtEnd(taker.partition, end.offset);
+      const TaskPartition& p = taker.task->partitions()[taker.partition];
+      if (p.end && end.offset < *p.end) {
+        Log(LogLevel::kInfo,
+            fmt::format("{}[{}]: waiting at offset {} for an open transaction to end",
+                        end.partition.topic, end.partition.partition, end.offset));
+      }
+    }
+  }
+  for (const TopicPartition& finished : batch.finished) {
+    const Reader::Takers* const takers = reader->TakersOf(finished);
+    if (takers == nullptr) continue;
+    for (const Reader::Taker& taker : *takers) taker.task->Finish(taker.partition);
+  }
+  return Status::Ok();
+}
+
+// Processes what is in the topics of this process, until there is nothing.
+Status StreamThread::Settle() {
+  Reader* const reader = ReaderOf(kInProcess);
+  if (reader == nullptr) return Status::Ok();
+  do {
+    KSTREAM_RETURN_IF_ERROR(reader->Poll(milliseconds(0), SIZE_MAX));
+    KSTREAM_RETURN_IF_ERROR(TakeRecords(reader));
+    KSTREAM_RETURN_IF_ERROR(TakeEnds(reader));
+    KSTREAM_RETURN_IF_ERROR(DrainTasks());
+  } while (!reader->batch().records.empty());
+  return Status::Ok();
+}
+
+Status StreamThread::DrainTasks() {
+  const Clock::Instant until = state_->clock->Steady() + kTurn;
+  more_ = false;
+  for (auto& [id, task] : tasks_) {
+    if (!task->merges()) continue;
+    KSTREAM_ASSIGN_OR_RETURN(const bool more, task->Drain(until));
+    more_ |= more;
+  }
+  return PauseAndResume();
+}
+
+Status StreamThread::Punctuate() {
+  const int64_t now = state_->clock->WallMs();
+  for (auto& [id, task] : tasks_) {
+    if (task->next_punctuation() <= now) KSTREAM_RETURN_IF_ERROR(task->Punctuate());
+  }
+  return Status::Ok();
+}
+
+Status StreamThread::PauseAndResume() {
+  for (auto& reader : readers_) {
+    // Files wait by not being read: what is queued of them is what was merged.
+    if (reader->cluster() == kFiles) continue;
+    KSTREAM_RETURN_IF_ERROR(reader->PauseAndResume([](const Reader::Taker& taker) {
+      const TaskPartition& p = taker.task->partitions()[taker.partition];
+      const task::RecordQueues& queues = taker.task->queues();
+      const size_t queued = queues.Size(taker.partition);
+      // Nothing after the end of the run is wanted, and a paused partition costs nothing.
+      if (p.done() || queues.TooFar(taker.partition)) return Reader::Wish::kPause;
+      const bool heavy = queues.bytes() > kMostBytes &&
+                         queued > queues.size() / taker.task->partitions().size();
+      if (queued > kPauseAbove || heavy) return Reader::Wish::kPause;
+      return queued < kResumeBelow ? Reader::Wish::kResume : Reader::Wish::kNone;
+    }));
+  }
+  return Status::Ok();
+}
+
+Result<std::vector<PartitionOffset>> StreamThread::Positions(bool all) {
+  std::vector<PartitionOffset> positions;
+  // Output that nobody could read is not done.
+  if (!state_->grouped() || shared_->files->closed()) return positions;
+  for (auto& [id, task] : tasks_) KSTREAM_RETURN_IF_ERROR(task->Positions(all, &positions));
+  return positions;
+}
+
+}  // namespace kstream::runtime

@@ -1,0 +1,115 @@
+// StreamThread: the loop of one thread: poll, process, commit.
+//
+// It owns its consumers (one a cluster), its producers and its tasks, of every stage, and shares
+// nothing that changes with other threads but atomics. With a group it is a member of its own, and
+// follows the lead topics alone: partition i of a lead means task i of that stage, and the thread
+// then reads all partitions of the task (engine.md, section 1). Assignments come and go between
+// polls: a task that arrives gets its positions from the group's commits, one that leaves is
+// finished, committed and closed first. Nothing slow happens inside a rebalance callback, and a
+// batch is cut to what can be processed in half a second, so a slow stage answers its group.
+//
+// The loop is a sequence of turns, so that a test can interleave those of several threads in one.
+// Tested by tests/unit/runtime/kafka_run_test.cc and tests/broker/.
+#ifndef KSTREAM_RUNTIME_STREAM_THREAD_H_
+#define KSTREAM_RUNTIME_STREAM_THREAD_H_
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "kstream/status.h"
+#include "runtime/committer.h"
+#include "runtime/outputs.h"
+#include "runtime/reader.h"
+#include "runtime/run_shared.h"
+#include "runtime/stage_task.h"
+
+namespace kstream::runtime {
+
+class StreamThread final : private task::TaskHost {
+ public:
+  // `index` counts the threads of the process from 0.
+  StreamThread(RunShared* shared, int index);
+  ~StreamThread() override;
+
+  // Runs until the end, a stop or a failure; by then everything done is flushed and committed.
+  Status Run();
+
+  // The same in steps: Open, then Turn until it is false or fails, then Finish with what it gave.
+  Status Open();
+  Result<bool> Turn();
+  Status Finish(Status outcome);
+
+  const std::map<TaskId, std::unique_ptr<StageTask>>& tasks() const { return tasks_; }
+
+ private:
+  // task::TaskHost
+  task::RecordSink* SinkOf(const TopologyNode& sink) override { return outputs_.SinkOf(sink); }
+  Status Send(const Location& to, const Record& record, int32_t partition) override {
+    return outputs_.Send(to, record, partition);
+  }
+  void RequestCommit() override { committer_->Request(); }
+  const Clock& clock() const override { return *shared_->state->clock; }
+
+  // stream_thread.cc: the loop.
+  Status OpenReaders();
+  Status MakeIngests();
+  bool Over();
+  Result<bool> AtEnd();
+  Status Read(Reader* reader, std::chrono::milliseconds wait);
+  Status TakeRecords(Reader* reader);
+  Status TakeEnds(Reader* reader);
+  Status Settle();
+  Status DrainTasks();
+  Status Punctuate();
+  Status PauseAndResume();
+  std::chrono::milliseconds WaitOf(size_t readers) const;
+
+  // stream_tasks.cc: tasks come and go.
+  Status Rebalance();
+  Result<bool> Agreed();
+  Status AdoptWaiting();
+  Status AdoptOwn();
+  Status LookAgain(bool now);
+  Status Reconcile();
+  Status Adopt(TaskId id);
+  Result<StageTask::Start> StartOf(TaskId id);
+  Status Place(std::vector<TaskPartition>* partitions);
+  Status DropTasks(const std::vector<transport::TopicPartition>& leads, bool commit);
+  void Tell(std::string_view what, const std::set<TaskId>& before) const;
+  Status Purge();
+
+  Reader* ReaderOf(std::string_view cluster);
+  // The member of the group, or the first reader.
+  Reader* home() { return readers_.front().get(); }
+  Result<std::vector<transport::PartitionOffset>> Positions(bool all);
+
+  RunShared* const shared_;
+  RunState* const state_;
+  const int index_;
+  ThreadOutputs outputs_;
+  std::vector<std::vector<std::unique_ptr<task::Ingest>>> ingests_;  // by stage and source
+  std::unique_ptr<task::BadRecords> bad_records_;
+  json::Reader json_reader_;
+  json::ValueCache cache_;
+  std::vector<std::unique_ptr<Reader>> readers_;  // home first
+  std::unique_ptr<Committer> committer_;
+  std::map<TaskId, std::unique_ptr<StageTask>> tasks_;
+  std::shared_ptr<const RunPlan> plan_;
+
+  bool joined_ = false;                               // the group has given us something, or nothing
+  bool agreed_ = false;                               // its members run the same topology
+  std::vector<transport::TopicPartition> waiting_;    // leads that are ours and not tasks yet
+  std::set<TaskId> completed_;                        // told to Ends
+  int ends_seen_ = 0;                                 // version of Ends
+  size_t most_ = SIZE_MAX;                            // records of the next poll
+  bool more_ = false;                                 // tasks have more to process at once
+  std::optional<Clock::Instant> next_look_, next_check_, next_purge_;
+};
+
+}  // namespace kstream::runtime
+
+#endif  // KSTREAM_RUNTIME_STREAM_THREAD_H_
