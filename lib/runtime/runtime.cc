@@ -1,25 +1,22 @@
-// The public Runtime: checks a configuration, makes the clusters, and picks files or Kafka.
+// The public Runtime: a configuration that was checked, run in threads of its own.
 #include "kstream/runtime.h"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
-#include <optional>
 #include <thread>
+#include <utility>
 
-#include "runtime/encoding.h"
+#include "runtime/configuration.h"
 #include "runtime/file_run.h"
-#include "runtime/kafka_run.h"
-#include "runtime/line_source.h"
+#include "runtime/life_cycle.h"
+#include "runtime/loop_run.h"
 #include "runtime/run_state.h"
-#include "transport/kafka/kafka_cluster.h"
-#include "transport/pattern.h"
 
 namespace kstream {
 namespace {
 
+using runtime::LifeCycle;
 using runtime::RunState;
 
 // Sets the flags of a run when its time is over.
@@ -51,23 +48,49 @@ class Deadline {
   std::thread thread_;
 };
 
-class StageRuntime final : public Runtime {
+class TopologyRuntime final : public Runtime {
  public:
-  explicit StageRuntime(std::unique_ptr<RunState> state) : state_(std::move(state)) {}
+  explicit TopologyRuntime(std::unique_ptr<RunState> state) : state_(std::move(state)) {}
 
-  Status Run() override {
-    Status status;
-    {
-      const Deadline deadline(state_.get());
-      status = RunStage();
+  ~TopologyRuntime() override {
+    Stop();
+    if (thread_.joinable()) thread_.join();
+  }
+
+  void SetStateListener(StateListener listener) override { life_.SetListener(std::move(listener)); }
+  void SetErrorHandler(ErrorHandler handler) override { callbacks_.on_error = std::move(handler); }
+
+  Status Start() override {
+    if (!life_.Move(RuntimeState::kRebalancing)) {
+      return Status::Usage("a runtime starts once: create another");
     }
-    if (status.ok() && state_->time_over) {
-      status = Status(StatusCode::kTimeLimit, "the time given by --timeout is over");
+    callbacks_.on_ready = [this](int thread, bool ready, int threads) {
+      life_.Ready(thread, ready, threads);
+    };
+    thread_ = std::thread([this] { Work(); });
+    return Status::Ok();
+  }
+
+  Status Wait() override {
+    std::unique_lock lock(mutex_);
+    if (!thread_.joinable()) return Status::Usage("the runtime has not been started");
+    changed_.wait(lock, [this] { return ended_; });
+    return outcome_;
+  }
+
+  Status Close(std::chrono::milliseconds limit) override {
+    Stop();
+    std::unique_lock lock(mutex_);
+    if (!thread_.joinable()) return Status::Ok();
+    if (!changed_.wait_for(lock, limit, [this] { return ended_; })) {
+      return Status(StatusCode::kTimeLimit, "the runtime is still finishing: wait for it longer");
     }
-    return status;
+    return outcome_;
   }
 
   void Stop() override { state_->stop = true; }
+
+  RuntimeState state() const override { return life_.state(); }
 
   Counts counts() const override {
     return {.read = state_->read,
@@ -77,142 +100,61 @@ class StageRuntime final : public Runtime {
   }
 
  private:
-  Status RunStage() {
+  void Work() {
+    Status status;
+    {
+      const Deadline deadline(state_.get());
+      status = RunOnce();
+    }
+    if (status.ok() && state_->time_over) {
+      status = Status(StatusCode::kTimeLimit, "the time given by --timeout is over");
+    }
+    const bool failed = !status.ok() && status.code() != StatusCode::kTimeLimit;
+    life_.Move(failed ? RuntimeState::kPendingError : RuntimeState::kPendingShutdown);
+    life_.Move(failed ? RuntimeState::kError : RuntimeState::kNotRunning);
+    const std::lock_guard lock(mutex_);
+    outcome_ = std::move(status);
+    ended_ = true;
+    changed_.notify_all();
+  }
+
+  Status RunOnce() {
     runtime::OutputFiles files;
-    Status status = state_->source().inputs[0].is_topic()
-                        ? runtime::RunOnKafka(state_.get(), &files)
-                        : runtime::RunOnFiles(state_.get(), &files);
+    Status status;
+    if (runtime::MayRunByChunks(*state_)) {
+      life_.Ready(0, true, 1);
+      status = runtime::RunByChunks(state_.get(), &files);
+    } else {
+      status = runtime::RunLoop(state_.get(), &files, callbacks_);
+    }
     if (const Status closed = files.Close(); status.ok()) status = closed;
     return status;
   }
 
   const std::unique_ptr<RunState> state_;
+  LifeCycle life_;
+  runtime::LoopCallbacks callbacks_;
+  std::mutex mutex_;  // guards ended_, outcome_
+  std::condition_variable changed_;
+  bool ended_ = false;
+  Status outcome_;
+  std::thread thread_;
 };
-
-Status CheckNumbers(const RuntimeOptions& options) {
-  if (options.threads < 1) return Status::Usage("--threads must be at least 1");
-  if (options.partitions < 1) return Status::Usage("--partitions must be at least 1");
-  if (options.limit && *options.limit < 0) return Status::Usage("--limit must not be negative");
-  if (options.max_errors && *options.max_errors < 0)
-    return Status::Usage("--max-errors must not be negative");
-  if (options.commit_interval.count() <= 0)
-    return Status::Usage("--commit-interval must be more than 0");
-  if (options.create_output &&
-      (options.create_output->first < 1 || options.create_output->second < 1)) {
-    return Status::Usage("--create-output P[:RF]: both must be at least 1");
-  }
-  return Status::Ok();
-}
-
-// Refuses an input that reads a topic that is written, and a pattern that is none.
-Status CheckInput(const Location& input, const std::vector<Location>& outputs) {
-  std::optional<transport::TopicPattern> pattern;
-  if (input.is_pattern()) {
-    KSTREAM_ASSIGN_OR_RETURN(pattern, transport::TopicPattern::Parse(input.name));
-  }
-  for (const Location& output : outputs) {
-    if (!input.is_topic() || !output.is_topic() || input.cluster != output.cluster) continue;
-    const bool reads = pattern ? pattern->Matches(output.name) : input.name == output.name;
-    if (reads) {
-      return Status::Usage(
-          fmt::format("output {} is matched by input {}: it would read what it writes", output.name,
-                      input.name));
-    }
-  }
-  return Status::Ok();
-}
-
-Status CheckLocations(const RunState& state) {
-  const auto& inputs = state.source().inputs;
-  const auto outputs = runtime::SinkLocations(state);
-  const bool topics = inputs[0].is_topic();
-  for (const Location& input : inputs) {
-    if (input.is_topic() != topics)
-      return Status::Usage(
-          "inputs are files or topics, not both: read one kind into the other first");
-    if (!state.options.app.empty() && !input.cluster.empty()) {
-      return Status::Usage(fmt::format(
-          "--app with input {}: a group lives on the cluster of --brokers; name that cluster there",
-          input.ToString()));
-    }
-    KSTREAM_RETURN_IF_ERROR(CheckInput(input, outputs));
-  }
-  if (std::count(inputs.begin(), inputs.end(),
-                 Location{.kind = Location::Kind::kFile, .cluster = {}, .name = "-"}) > 1) {
-    return Status::Usage("stdin is given as input twice");
-  }
-  if (state.options.on_error == OnError::kDeadLetter && !state.options.dead_letter) {
-    return Status::Usage("--on-error dead-letter needs --dead-letter DST");
-  }
-  return Status::Ok();
-}
-
-Status MakeClusters(RunState* state) {
-  std::vector<Location> all = runtime::SinkLocations(*state);
-  const auto& inputs = state->source().inputs;
-  all.insert(all.end(), inputs.begin(), inputs.end());
-  bool home = false;
-  for (const TopologyNode& node : state->topology.graph().nodes) {
-    home |= node.kind == TopologyNode::Kind::kSink && node.sink.topic_of_record;
-  }
-  if (home) all.push_back({Location::Kind::kTopic, "", "topic of a record"});
-  for (const Location& location : all) {
-    if (!location.is_topic() || state->clusters.contains(location.cluster)) continue;
-    const ClusterOptions* options = &state->options.home;
-    if (!location.cluster.empty()) {
-      const auto named = state->options.clusters.find(location.cluster);
-      if (named == state->options.clusters.end()) {
-        return Status::Usage(
-            fmt::format("{}: no --cluster {} is given", location.ToString(), location.cluster));
-      }
-      options = &named->second;
-    }
-    transport::kafka::Options kafka;
-    kafka.name = location.cluster;
-    kafka.bootstrap = options->brokers;
-    kafka.consumer = options->consumer;
-    kafka.producer = options->producer;
-    kafka.partitioner = state->options.partitioner;
-    KSTREAM_ASSIGN_OR_RETURN(state->clusters[location.cluster],
-                             transport::kafka::NewCluster(kafka));
-  }
-  return Status::Ok();
-}
-
-// Formats and serdes are checked here, so that a mistake in them never leaves a half-made output.
-Status CheckFormats(RunState* state) {
-  KSTREAM_ASSIGN_OR_RETURN(state->serdes,
-                           Serdes::Parse(state->options.serdes.key, state->options.serdes.value));
-  KSTREAM_RETURN_IF_ERROR(ParseInputFormat(state->source().format).status());
-  KSTREAM_RETURN_IF_ERROR(task::Ingest::Create(state->source(), state->serdes).status());
-  for (const TopologyNode& node : state->topology.graph().nodes) {
-    if (node.kind != TopologyNode::Kind::kSink) continue;
-    KSTREAM_RETURN_IF_ERROR(runtime::SinkEncoder::Create(node.sink, state->serdes).status());
-  }
-  return Status::Ok();
-}
 
 }  // namespace
 
 Runtime::~Runtime() = default;
 
+Status Runtime::Run() {
+  KSTREAM_RETURN_IF_ERROR(Start());
+  return Wait();
+}
+
 Result<std::unique_ptr<Runtime>> Runtime::Create(Topology topology, RuntimeOptions options) {
-  const auto& nodes = topology.graph().nodes;
-  if (std::count_if(nodes.begin(), nodes.end(),
-                    [](auto& node) { return node.kind == TopologyNode::Kind::kSource; }) != 1) {
-    return Status::Usage("a stage has one source; give it several inputs instead");
-  }
   auto state = std::make_unique<RunState>(std::move(topology), std::move(options));
-  KSTREAM_RETURN_IF_ERROR(CheckNumbers(state->options));
-  KSTREAM_RETURN_IF_ERROR(CheckLocations(*state));
-  KSTREAM_RETURN_IF_ERROR(CheckFormats(state.get()));
-  const int64_t now = std::chrono::duration_cast<std::chrono::milliseconds>(
-                          std::chrono::system_clock::now().time_since_epoch())
-                          .count();
-  KSTREAM_ASSIGN_OR_RETURN(state->from, runtime::FromSpec::Parse(state->options.from, now));
-  if (state->options.limit) state->budget = *state->options.limit;
-  KSTREAM_RETURN_IF_ERROR(MakeClusters(state.get()));
-  return std::unique_ptr<Runtime>(new StageRuntime(std::move(state)));
+  KSTREAM_RETURN_IF_ERROR(runtime::CheckConfiguration(state.get()));
+  KSTREAM_RETURN_IF_ERROR(runtime::MakeClusters(state.get()));
+  return std::unique_ptr<Runtime>(new TopologyRuntime(std::move(state)));
 }
 
 }  // namespace kstream

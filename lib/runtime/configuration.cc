@@ -1,0 +1,133 @@
+#include "runtime/configuration.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runtime/encoding.h"
+#include "runtime/outputs.h"
+#include "record/decoder.h"
+#include "task/ingest.h"
+#include "transport/kafka/kafka_cluster.h"
+#include "transport/memory/memory_cluster.h"
+
+namespace kstream::runtime {
+namespace {
+
+Status CheckNumbers(const RuntimeOptions& options) {
+  if (options.threads < 1) return Status::Usage("--threads must be at least 1");
+  if (options.partitions < 1) return Status::Usage("--partitions must be at least 1");
+  if (options.limit && *options.limit < 0) return Status::Usage("--limit must not be negative");
+  if (options.max_errors && *options.max_errors < 0)
+    return Status::Usage("--max-errors must not be negative");
+  if (options.commit_interval.count() <= 0)
+    return Status::Usage("--commit-interval must be more than 0");
+  if (options.max_idle.count() < 0) return Status::Usage("--max-idle must not be negative");
+  if (options.max_skew && options.max_skew->count() < 0)
+    return Status::Usage("--max-skew must not be negative");
+  if (options.create_output &&
+      (options.create_output->first < 1 || options.create_output->second < 1)) {
+    return Status::Usage("--create-output P[:RF]: both must be at least 1");
+  }
+  return Status::Ok();
+}
+
+Status CheckLocations(const RunState& state) {
+  const std::vector<Location> inputs = state.Inputs();
+  const bool files = std::any_of(inputs.begin(), inputs.end(),
+                                 [](const Location& input) { return !input.is_topic(); });
+  if (files && state.grouped()) {
+    return Status::Usage(
+        "--app with files and topics as inputs: a group keeps positions in topics alone; leave out "
+        "--app, or write the files into a topic first");
+  }
+  if (std::count(inputs.begin(), inputs.end(),
+                 Location{.kind = Location::Kind::kFile, .cluster = {}, .name = "-"}) > 1) {
+    return Status::Usage("stdin is given as input twice");
+  }
+  if (state.options.on_error == OnError::kDeadLetter && !state.options.dead_letter) {
+    return Status::Usage("--on-error dead-letter needs --dead-letter DST");
+  }
+  if (!state.options.dead_letter) return Status::Ok();
+  for (const Location& input : inputs) {
+    KSTREAM_ASSIGN_OR_RETURN(const bool reads, Reads(input, *state.options.dead_letter));
+    if (reads && input.is_topic()) {
+      return Status::Usage(
+          fmt::format("output {} is matched by input {}: it would read what it writes",
+                      state.options.dead_letter->name, input.name));
+    }
+  }
+  return Status::Ok();
+}
+
+// Formats and serdes are checked here, so that a mistake in them never leaves a half-made output.
+Status CheckFormats(RunState* state) {
+  KSTREAM_ASSIGN_OR_RETURN(state->serdes,
+                           Serdes::Parse(state->options.serdes.key, state->options.serdes.value));
+  for (const TopologyNode& node : state->graph().nodes) {
+    if (node.kind == TopologyNode::Kind::kSource) {
+      KSTREAM_RETURN_IF_ERROR(ParseInputFormat(node.source.format).status());
+      KSTREAM_RETURN_IF_ERROR(
+          task::Ingest::Create(node.source, state->serdes, state->clock.get()).status());
+    } else if (node.kind == TopologyNode::Kind::kSink) {
+      KSTREAM_RETURN_IF_ERROR(SinkEncoder::Create(node.sink, state->serdes).status());
+    }
+  }
+  return Status::Ok();
+}
+
+Status MakeKafkaCluster(RunState* state, const Location& location) {
+  const ClusterOptions* options = &state->options.home;
+  if (!location.cluster.empty()) {
+    const auto named = state->options.clusters.find(location.cluster);
+    if (named == state->options.clusters.end()) {
+      return Status::Usage(
+          fmt::format("{}: no --cluster {} is given", location.ToString(), location.cluster));
+    }
+    options = &named->second;
+  }
+  transport::kafka::Options kafka;
+  kafka.name = location.cluster;
+  kafka.bootstrap = options->brokers;
+  kafka.consumer = options->consumer;
+  kafka.producer = options->producer;
+  kafka.partitioner = state->options.partitioner;
+  KSTREAM_ASSIGN_OR_RETURN(state->clusters[location.cluster], transport::kafka::NewCluster(kafka));
+  return Status::Ok();
+}
+
+}  // namespace
+
+Status CheckConfiguration(RunState* state) {
+  KSTREAM_RETURN_IF_ERROR(CheckNumbers(state->options));
+  KSTREAM_RETURN_IF_ERROR(
+      GrouperChoice::Parse(state->options.grouper, state->options.custom_grouper).status());
+  KSTREAM_RETURN_IF_ERROR(CheckLocations(*state));
+  KSTREAM_RETURN_IF_ERROR(CheckFormats(state));
+  KSTREAM_ASSIGN_OR_RETURN(state->from,
+                           FromSpec::Parse(state->options.from, state->clock->WallMs()));
+  if (state->options.limit) state->budget = *state->options.limit;
+  return Status::Ok();
+}
+
+Status MakeClusters(RunState* state) {
+  std::vector<Location> all = SinkLocations(*state);
+  const std::vector<Location> inputs = state->Inputs();
+  all.insert(all.end(), inputs.begin(), inputs.end());
+  const bool home = std::any_of(
+      state->graph().nodes.begin(), state->graph().nodes.end(), [](const TopologyNode& node) {
+        return node.kind == TopologyNode::Kind::kSink && node.sink.topic_of_record;
+      });
+  if (home || state->grouped()) all.push_back(Location::Topic("of a record, or of the group"));
+  for (const Location& location : all) {
+    if (!location.is_topic() || state->clusters.contains(location.cluster)) continue;
+    if (location.cluster == kInProcess) {
+      state->clusters[location.cluster] = std::make_unique<transport::memory::MemoryCluster>();
+    } else {
+      KSTREAM_RETURN_IF_ERROR(MakeKafkaCluster(state, location));
+    }
+  }
+  return Status::Ok();
+}
+
+}  // namespace kstream::runtime

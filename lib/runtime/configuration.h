@@ -1,0 +1,21 @@
+// Configuration: whether the options and a topology go together, checked before anything is
+// touched, and the clusters that they name. Tested by tests/system/usage.bats and
+// tests/unit/runtime/configuration_test.cc.
+#ifndef KSTREAM_RUNTIME_CONFIGURATION_H_
+#define KSTREAM_RUNTIME_CONFIGURATION_H_
+
+#include "kstream/status.h"
+#include "runtime/run_state.h"
+
+namespace kstream::runtime {
+
+// Checks everything that can be checked without a broker, fills in serdes, --from and limits.
+// kUsage, kExpression, with one line.
+Status CheckConfiguration(RunState* state);
+
+// Makes the clusters of all inputs and outputs; connects to none.
+Status MakeClusters(RunState* state);
+
+}  // namespace kstream::runtime
+
+#endif  // KSTREAM_RUNTIME_CONFIGURATION_H_

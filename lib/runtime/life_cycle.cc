@@ -1,0 +1,88 @@
+#include "runtime/life_cycle.h"
+
+#include <utility>
+
+namespace kstream {
+
+std::string_view ToString(RuntimeState state) {
+  switch (state) {
+    case RuntimeState::kCreated:
+      return "CREATED";
+    case RuntimeState::kRebalancing:
+      return "REBALANCING";
+    case RuntimeState::kRunning:
+      return "RUNNING";
+    case RuntimeState::kPendingShutdown:
+      return "PENDING_SHUTDOWN";
+    case RuntimeState::kNotRunning:
+      return "NOT_RUNNING";
+    case RuntimeState::kPendingError:
+      return "PENDING_ERROR";
+    case RuntimeState::kError:
+      return "ERROR";
+  }
+  return "UNKNOWN";
+}
+
+namespace runtime {
+
+void LifeCycle::SetListener(StateListener listener) {
+  const std::lock_guard lock(mutex_);
+  listener_ = std::move(listener);
+}
+
+RuntimeState LifeCycle::state() const {
+  const std::lock_guard lock(mutex_);
+  return state_;
+}
+
+bool LifeCycle::Allowed(RuntimeState from, RuntimeState to) {
+  using enum RuntimeState;
+  switch (to) {
+    case kCreated:
+      return false;
+    case kRebalancing:
+      return from == kCreated || from == kRunning;
+    case kRunning:
+      return from == kRebalancing;
+    case kPendingShutdown:
+    case kPendingError:
+      return from == kRebalancing || from == kRunning;
+    case kNotRunning:
+      return from == kPendingShutdown;
+    case kError:
+      return from == kPendingError;
+  }
+  return false;
+}
+
+bool LifeCycle::Move(RuntimeState to) {
+  const std::lock_guard telling(telling_);
+  StateListener listener;
+  RuntimeState before;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!Allowed(state_, to)) return false;
+    before = std::exchange(state_, to);
+    listener = listener_;
+  }
+  if (listener) listener(to, before);
+  return true;
+}
+
+void LifeCycle::Ready(int thread, bool ready, int threads) {
+  bool all;
+  {
+    const std::lock_guard lock(mutex_);
+    if (ready) {
+      ready_.insert(thread);
+    } else {
+      ready_.erase(thread);
+    }
+    all = ready_.size() == static_cast<size_t>(threads);
+  }
+  Move(all ? RuntimeState::kRunning : RuntimeState::kRebalancing);
+}
+
+}  // namespace runtime
+}  // namespace kstream

@@ -1,0 +1,93 @@
+#include "runtime/loop_run.h"
+
+#include <algorithm>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/log.h"
+#include "runtime/file_cluster.h"
+#include "runtime/stream_thread.h"
+
+namespace kstream::runtime {
+namespace {
+
+constexpr std::chrono::milliseconds kSessionTimeout{45'000};  // librdkafka's own default
+
+std::chrono::milliseconds SessionTimeout(const RuntimeOptions& options) {
+  std::chrono::milliseconds timeout = kSessionTimeout;
+  for (const auto& [name, value] : options.home.consumer) {
+    if (name == "session.timeout.ms") {
+      timeout = std::chrono::milliseconds(std::strtoll(value.c_str(), nullptr, 10));
+    }
+  }
+  return timeout;
+}
+
+// The files among the inputs, as a cluster of their own.
+Status OpenFiles(RunState* state) {
+  std::vector<FileInput> inputs;
+  for (const SourceSpec* source : state->Sources()) {
+    for (const Location& input : source->inputs) {
+      if (input.kind != Location::Kind::kFile) continue;
+      KSTREAM_ASSIGN_OR_RETURN(const Serdes serdes, state->SerdesOf(*source));
+      inputs.push_back({input.name, source, serdes});
+    }
+  }
+  if (inputs.empty()) return Status::Ok();
+  KSTREAM_ASSIGN_OR_RETURN(state->clusters[std::string(kFiles)],
+                           FileCluster::Open(inputs, state->options.partitions, state->stop));
+  return Status::Ok();
+}
+
+}  // namespace
+
+Status RunShared::Open() {
+  KSTREAM_RETURN_IF_ERROR(OpenFiles(state));
+  // One consumer reads all files, in one order.
+  threads = state->clusters.contains(std::string(kFiles)) ? 1 : state->options.threads;
+  KSTREAM_RETURN_IF_ERROR(planner.Open());
+  if (state->grouped()) {
+    tag.hash = state->topology.Hash();
+    tag.version = state->options.version;
+    tag.instance = NewInstance();
+    KSTREAM_ASSIGN_OR_RETURN(auto admin, state->clusters.at("")->NewAdmin());
+    check = std::make_unique<GroupCheck>(
+        GroupCheck::Options{state->options.app, tag, SessionTimeout(state->options)},
+        std::move(admin), state->clock.get());
+  }
+  return OpenOutputs(*state, files);
+}
+
+Status RunLoop(RunState* state, OutputFiles* files, const LoopCallbacks& callbacks) {
+  RunShared shared(state, files);
+  KSTREAM_RETURN_IF_ERROR(shared.Open());
+  shared.on_ready = [&](int thread, bool ready) {
+    callbacks.on_ready(thread, ready, shared.threads);
+  };
+  std::mutex mutex;
+  Status first;
+  const auto work = [&](int index) {
+    for (;;) {
+      Status status = StreamThread(&shared, index).Run();
+      if (status.ok()) return;
+      if (!state->stopping() &&
+          callbacks.on_error(status, index) == ErrorResponse::kReplaceThread) {
+        Log(LogLevel::kWarning, status.At("thread replaced").message());
+        continue;
+      }
+      const std::lock_guard lock(mutex);
+      if (first.ok()) first = std::move(status);
+      state->stop = true;
+      return;
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int i = 1; i < shared.threads; i++) threads.emplace_back(work, i);
+  work(0);
+  for (std::thread& thread : threads) thread.join();
+  return first;
+}
+
+}  // namespace kstream::runtime
