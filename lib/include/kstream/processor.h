@@ -127,8 +127,16 @@ struct ProcessorSupplier {
   std::unique_ptr<Processor> operator()() const { return make(); }
   explicit operator bool() const { return static_cast<bool>(make); }
 
+  // The same, for a processor that keeps nothing between records and sets no timers: then records
+  // of one partition may be spread over several instances, such as the chunks of a file.
+  ProcessorSupplier Stateless() && {
+    stateless = true;
+    return std::move(*this);
+  }
+
   std::function<std::unique_ptr<Processor>()> make;
   std::string description;
+  bool stateless = false;
 };
 
 }  // namespace kstream
