@@ -4,9 +4,10 @@
 
 #include <algorithm>
 
-#include "runtime/encoding.h"
-#include "runtime/outputs.h"
 #include "record/decoder.h"
+#include "runtime/encoding.h"
+#include "runtime/layout.h"
+#include "runtime/outputs.h"
 #include "task/ingest.h"
 #include "transport/kafka/kafka_cluster.h"
 #include "transport/memory/memory_cluster.h"

@@ -84,6 +84,7 @@ class StageTask {
   StageTask(const Env& env, TaskId id, Start start);
 
   Status Init() { return task_.Init(); }
+  Status Close() { return task_.Close(); }
 
   // Reads one more partition from now on.
   size_t AddPartition(TaskPartition partition);

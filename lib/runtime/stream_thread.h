@@ -73,7 +73,7 @@ class StreamThread final : private task::TaskHost {
   Result<bool> Agreed();
   Status AdoptWaiting();
   Status AdoptOwn();
-  Status LookAgain(bool now);
+  Status LookAgain(bool soon);
   Status Reconcile();
   Status Adopt(TaskId id);
   Result<StageTask::Start> StartOf(TaskId id);

@@ -48,10 +48,6 @@ struct TopologyGraph {
   std::vector<TopologyStage> stages;  // in the order of their first sources
 };
 
-// Whether `input` reads what is written to `output`: the same file by name, topic or repartition
-// topic, or a pattern that matches. Stdin is not stdout. kUsage: the pattern is none.
-Result<bool> Reads(const Location& input, const Location& output);
-
 }  // namespace kstream
 
 #endif  // KSTREAM_TOPOLOGY_GRAPH_H_

@@ -163,7 +163,33 @@ void AddSink(const StageOptions& options, std::string name, Location output, std
   plan->nodes.push_back({std::move(name), {std::move(parent)}, std::move(sink)});
 }
 
+namespace {
+
+// A tool is one stage, so what it writes must not be what it reads.
+Status CheckOutputs(const StagePlan& plan) {
+  for (const PlanNode& node : plan.nodes) {
+    const auto* sink = std::get_if<SinkSpec>(&node.spec);
+    if (!sink || sink->topic_of_record || !sink->output.is_topic()) continue;
+    for (const PlanNode& other : plan.nodes) {
+      const auto* source = std::get_if<SourceSpec>(&other.spec);
+      if (!source) continue;
+      for (const Location& input : source->inputs) {
+        KSTREAM_ASSIGN_OR_RETURN(const bool reads, Reads(input, sink->output));
+        if (reads) {
+          return Status::Usage(
+              fmt::format("output {} is matched by input {}: it would read what it writes",
+                          sink->output.name, input.name));
+        }
+      }
+    }
+  }
+  return Status::Ok();
+}
+
+}  // namespace
+
 Result<Topology> BuildTopology(const StagePlan& plan) {
+  KSTREAM_RETURN_IF_ERROR(CheckOutputs(plan));
   TopologyBuilder builder;
   for (const PlanNode& node : plan.nodes) {
     if (const auto* source = std::get_if<SourceSpec>(&node.spec)) {

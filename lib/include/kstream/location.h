@@ -44,6 +44,10 @@ struct KSTREAM_EXPORT Location {
   bool operator==(const Location&) const = default;
 };
 
+// Whether `input` reads what is written to `output`: the same file by name, topic or repartition
+// topic, or a pattern that matches. Stdin is not stdout. kUsage: the pattern is none.
+KSTREAM_EXPORT Result<bool> Reads(const Location& input, const Location& output);
+
 }  // namespace kstream
 
 #endif  // KSTREAM_LOCATION_H_
