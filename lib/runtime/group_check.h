@@ -82,8 +82,12 @@ class GroupCheck {
   enum class Wait : uint8_t { kNone, kDescription, kOurselves, kOlder, kEqual };
 
   Result<Verdict> Judge();
-  Result<Verdict> WaitFor(Wait what, std::chrono::milliseconds limit, Status otherwise);
-  Status Refuse(std::string_view clash, std::string_view advice) const;
+  // kWait until `limit` is over since it was first called for `what` in turn.
+  Result<Verdict> WaitFor(Wait what, std::chrono::milliseconds limit, const Status& otherwise);
+  Status LeaveForNewer(const transport::GroupDescription& group) const;
+  Status Refuse(const transport::GroupMember& member, std::string_view clash,
+                std::string_view advice) const;
+  Status RefuseStranger(const transport::GroupMember& member) const;
 
   const Options options_;
   const Clock* const clock_;
@@ -91,7 +95,7 @@ class GroupCheck {
   std::mutex mutex_;  // guards all below; held while the group is described
   const std::unique_ptr<transport::Admin> admin_;
   bool passed_ = false;
-  Status refused_;
+  Status failed_;
   Wait waiting_ = Wait::kNone;
   Clock::Instant since_;
 };

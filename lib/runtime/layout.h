@@ -54,7 +54,7 @@ struct RecordedLayout {
 struct LayoutRules {
   bool stateful = false;  // the stage has a store
   // How many tasks the lead can carry: its partitions now; no limit for an internal one, which the
-  // runtime makes larger. Not less than the recorded number.
+  // runtime makes larger. At least 1, and not less than the recorded number.
   size_t max_tasks = std::numeric_limits<size_t>::max();
 };
 
