@@ -6,11 +6,10 @@
 #include <thread>
 #include <vector>
 
-#include "base/log.h"
 #include "record/lines.h"
 #include "runtime/file_worker.h"
 #include "runtime/line_source.h"
-#include "runtime/merged_files.h"
+#include "topology/graph.h"
 #include "transport/file/chunk_reader.h"
 
 namespace kstream::runtime {
@@ -42,29 +41,32 @@ class ChunkedRun {
     std::unique_ptr<LineSource> lines;
     Status status = worker.Open();
     if (status.ok()) {
-      Result<std::unique_ptr<LineSource>> created = LineSource::Create(*state_, path_);
+      Result<std::unique_ptr<LineSource>> created =
+          LineSource::Create(state_->source(), state_->serdes, state_->options.partitions, path_);
       status = created.status();
       if (created.ok()) lines = *std::move(created);
     }
     if (!status.ok()) return Fail(status);
     transport::Chunk chunk;
+    LineMemory memory;
     std::vector<EncodedLines> parts;
     for (int64_t turn = 0; Take(&chunk, &turn);) {
-      const Status result = ProcessChunk(chunk, lines.get(), &worker);
+      const Status result = ProcessChunk(chunk, lines.get(), &memory, &worker);
       worker.outputs()->TakeFiles(&parts);
       if (!Give(turn, result, parts, &worker)) break;
     }
     if (Status flushed = worker.outputs()->FlushTopics(kFlushLimit); !flushed.ok()) Fail(flushed);
   }
 
-  Status ProcessChunk(const transport::Chunk& chunk, LineSource* lines, FileWorker* worker) {
-    lines->Prepare(chunk.lines);
+  Status ProcessChunk(const transport::Chunk& chunk, LineSource* lines, LineMemory* memory,
+                      FileWorker* worker) {
+    lines->Prepare(chunk.lines, memory);
     LineSplitter splitter(chunk.lines, chunk.first_of_file, LineRuleOf(lines->format()));
     std::string_view line;
     size_t number = 0;
     while (splitter.Next(&line, &number)) {
       KSTREAM_RETURN_IF_ERROR(
-          worker->Process(line, chunk.first_line + static_cast<int64_t>(number), lines));
+          worker->Process(line, chunk.first_line + static_cast<int64_t>(number), lines, memory));
       if (state_->limit_reached() || state_->time_over) break;
     }
     return worker->outputs()->failure();
@@ -120,39 +122,7 @@ class ChunkedRun {
   Status status_;
 };
 
-Status RunMerged(RunState* state, OutputFiles* files) {
-  KSTREAM_ASSIGN_OR_RETURN(auto merged, MergedFiles::Open(state));
-  KSTREAM_RETURN_IF_ERROR(OpenOutputs(*state, files));
-  FileWorker worker(state, files);
-  KSTREAM_RETURN_IF_ERROR(worker.Open());
-  Status status;
-  const FileItem* item = nullptr;
-  while (status.ok() && !state->limit_reached() && !files->closed()) {
-    const Result<bool> more = merged->Next(&item);
-    status = more.status();
-    if (!status.ok() || !*more) break;
-    status = worker.Process(item->place, item->record, item->status,
-                            [&] { return item->cursor->Raw(); });
-    if (status.ok()) status = worker.outputs()->failure();
-    if (status.ok() && merged->AtRest()) {
-      status = worker.outputs()->FlushFiles();
-      worker.Report();
-    }
-  }
-  const Status written = worker.outputs()->FlushFiles();
-  worker.Report();
-  const Status sent = worker.outputs()->FlushTopics(kFlushLimit);
-  if (!status.ok()) return status;
-  return written.ok() ? sent : written;
-}
-
-// Whether one thread must see all records in order: several inputs, formats whose lines do not
-// stand alone, outputs or limits that count one by one.
-bool NeedsOneReader(const RunState& state) {
-  const SourceSpec& source = state.source();
-  return source.inputs.size() > 1 || source.format == "csv" || source.format == "tsv";
-}
-
+// Whether outputs or limits count one by one.
 bool NeedsOneThread(const RunState& state) {
   const auto outputs = SinkLocations(state);
   const auto& nodes = state.topology.graph().nodes;
@@ -168,8 +138,17 @@ bool NeedsOneThread(const RunState& state) {
 
 }  // namespace
 
-Status RunOnFiles(RunState* state, OutputFiles* files) {
-  if (NeedsOneReader(*state)) return RunMerged(state, files);
+bool MayRunByChunks(const Topology& topology) {
+  const TopologyGraph& graph = topology.graph();
+  if (graph.stages.size() != 1) return false;
+  const TopologyStage& stage = graph.stages[0];
+  if (stage.sources.size() != 1 || !stage.stores.empty()) return false;
+  const SourceSpec& source = graph.nodes[stage.sources[0]].source;
+  return source.inputs.size() == 1 && source.inputs[0].kind == Location::Kind::kFile &&
+         source.format != "csv" && source.format != "tsv";
+}
+
+Status RunByChunks(RunState* state, OutputFiles* files) {
   KSTREAM_ASSIGN_OR_RETURN(
       auto reader, transport::ChunkReader::Open(state->source().inputs[0].name, state->stop));
   KSTREAM_RETURN_IF_ERROR(OpenOutputs(*state, files));

@@ -1,16 +1,10 @@
 #include "runtime/file_worker.h"
 
-#include <fmt/format.h>
-
 #include <utility>
 
 #include "base/log.h"
 
 namespace kstream::runtime {
-
-std::string LinePlace::ToString() const {
-  return fmt::format("{}:{}", path == "-" ? "stdin" : path, line + 1);
-}
 
 Status FileWorker::Open() {
   KSTREAM_RETURN_IF_ERROR(outputs_.Open());
@@ -21,10 +15,13 @@ Status FileWorker::Open() {
   return task_->Init();
 }
 
-Status FileWorker::Process(std::string_view line, int64_t number, LineSource* lines) {
-  const Status decoded = lines->Decode(line, number, &record_);
-  return Process({lines->path(), number}, record_, decoded,
-                 [&] { return lines->Raw(line, number); });
+Status FileWorker::Process(std::string_view line, int64_t number, LineSource* lines,
+                           LineMemory* memory) {
+  read_++;
+  Status status = lines->Decode(line, number, memory, &record_);
+  if (status.ok()) status = task_->Process(0, record_);
+  if (status.ok() || status.code() != StatusCode::kData) return status;
+  return Bad({lines->path(), number}, lines->Raw(line, number, memory), status);
 }
 
 Status FileWorker::Bad(const LinePlace& place, const Record& raw, const Status& why) {

@@ -1,5 +1,5 @@
-// FileWorker: what one thread of a run on files has of its own: outputs, a task, and its bad
-// records.
+// FileWorker: what one thread of a run by chunks has of its own: outputs, a task, and its bad
+// records. Tested by tests/unit/runtime/file_run_test.cc.
 #ifndef KSTREAM_RUNTIME_FILE_WORKER_H_
 #define KSTREAM_RUNTIME_FILE_WORKER_H_
 
@@ -16,13 +16,6 @@
 
 namespace kstream::runtime {
 
-// A line of a file, as errors write it.
-struct LinePlace {
-  std::string_view path;
-  int64_t line = 0;              // from 0
-  std::string ToString() const;  // "orders.ndjson:18", "stdin:18", from 1
-};
-
 class FileWorker {
  public:
   FileWorker(RunState* state, OutputFiles* files) : state_(state), outputs_(state, files) {}
@@ -31,17 +24,7 @@ class FileWorker {
   Status Open();
 
   // Decodes and processes one line. Any failure ends the run.
-  Status Process(std::string_view line, int64_t number, LineSource* lines);
-  // Processes `record` unless `decoded` says that it is bad already. For what turns out bad, `raw`
-  // gives the record as it was read.
-  template <typename Raw>
-  Status Process(const LinePlace& place, const Record& record, const Status& decoded,
-                 const Raw& raw) {
-    read_++;
-    const Status status = decoded.ok() ? task_->Process(0, record) : decoded;
-    if (status.ok() || status.code() != StatusCode::kData) return status;
-    return Bad(place, raw(), status);
-  }
+  Status Process(std::string_view line, int64_t number, LineSource* lines, LineMemory* memory);
 
   // Counts and logs what has been processed since the last call.
   void Report();

@@ -1,59 +1,58 @@
-// MergedFiles: the records of several files, or of formats whose lines do not stand alone, one by
-// one in the order of their timestamps; ties, and records without a timestamp, in the order of the
-// inputs. Tested by tests/unit/runtime/file_run_test.cc.
+// MergedFiles: the records of several files in the order of their times; ties, and records without
+// a time, in the order of the inputs; a line that is none where it stands.
+//
+// The next record is known only when every input has shown its head, so an input with nothing there
+// yet holds all others: the order depends on nothing but what the files hold. Tested by
+// tests/unit/runtime/file_cluster_test.cc.
 #ifndef KSTREAM_RUNTIME_MERGED_FILES_H_
 #define KSTREAM_RUNTIME_MERGED_FILES_H_
 
+#include <chrono>
+#include <cstddef>
 #include <memory>
+#include <optional>
 #include <vector>
 
-#include "kstream/record.h"
 #include "kstream/status.h"
-#include "runtime/file_worker.h"
-#include "runtime/run_state.h"
+#include "runtime/file_cursor.h"
 
 namespace kstream::runtime {
 
-class FileCursor;
-
-// A record, or a line that is none: then `status` says why.
-struct FileItem {
-  LinePlace place;
-  Record record;
-  Status status;
-  FileCursor* cursor = nullptr;  // which read it
-};
-
-// Reads one file, an item at a time.
-class FileCursor {
- public:
-  virtual ~FileCursor() = default;
-  // Fills *item, valid until the next call; false at the end or when the run stops.
-  virtual Result<bool> Next(FileItem* item) = 0;
-  // The record of the last item as it was read, for when it turns out bad.
-  virtual Record Raw() = 0;
-  // Whether Next may have to wait for input.
-  virtual bool AtRest() const = 0;
-};
-
+// Belongs to one thread.
 class MergedFiles {
  public:
-  // kData when an input cannot be opened.
-  static Result<std::unique_ptr<MergedFiles>> Open(RunState* state);
+  // `as_read`: every item carries its record as it was read.
+  MergedFiles(std::vector<std::unique_ptr<FileCursor>> cursors, bool as_read);
 
-  // Points *item at the next item, valid until the next call; false at the end.
-  Result<bool> Next(const FileItem** item);
-  // Whether the next call may have to wait for input: a good moment to flush.
-  bool AtRest() const;
+  // Which inputs take part; none at first.
+  void SetActive(size_t input, bool active) { inputs_[input].active = active; }
+
+  // Makes the head of every input known, without reading: false when some input has to Read first.
+  bool FindHeads();
+  // Reads for the inputs that have no head, until `deadline`. False when that is not over yet. The
+  // items given so far stay valid only with those who hold the memory of their cursors.
+  Result<bool> ReadHeads(std::chrono::steady_clock::time_point deadline);
+  // With all heads known: the input whose head comes next; nullopt when all have ended.
+  std::optional<size_t> Next() const;
+
+  // The head of an input. May be taken apart; Pop makes room for the one behind it.
+  FileItem& Head(size_t input) { return inputs_[input].head; }
+  void Pop(size_t input) { inputs_[input].has_head = false; }
+
+  const FileCursor& cursor(size_t input) const { return *inputs_[input].cursor; }
+  bool ended(size_t input) const { return inputs_[input].ended; }
+  size_t size() const { return inputs_.size(); }
 
  private:
   struct Input {
     std::unique_ptr<FileCursor> cursor;
     FileItem head;
-    bool has_head = false, ended = false;
+    bool active = false, has_head = false, ended = false;
+
+    bool lacks_head() const { return active && !ended && !has_head; }
   };
   std::vector<Input> inputs_;
-  Input* current_ = nullptr;  // whose head was given out last
+  const bool as_read_;
 };
 
 }  // namespace kstream::runtime

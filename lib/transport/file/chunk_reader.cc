@@ -13,6 +13,8 @@
 namespace kstream::transport {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 constexpr size_t kChunk = 1 << 20;
 constexpr size_t kMaxLine = 1 << 30;
 constexpr int kStopCheckMs = 50;  // how late a stop may be noticed while a pipe is idle
@@ -62,24 +64,44 @@ ChunkReader::~ChunkReader() {
   if (fd_ != STDIN_FILENO) close(fd_);
 }
 
-Result<size_t> ChunkReader::Read(const std::atomic<bool>& stop, char* to, size_t room) {
+Result<std::optional<size_t>> ChunkReader::Read(const std::atomic<bool>& stop,
+                                                const Deadline& deadline, char* to, size_t room) {
+  using std::chrono::milliseconds;
   while (!stop.load(std::memory_order_relaxed)) {
     if (!regular_) {
+      milliseconds left(kStopCheckMs);
+      if (deadline) {
+        const auto until = std::chrono::ceil<milliseconds>(*deadline - Clock::now());
+        left = std::clamp(until, milliseconds(0), left);
+      }
       pollfd wait = {fd_, POLLIN, 0};
-      if (const int ready = poll(&wait, 1, kStopCheckMs);
-          ready == 0 || (ready < 0 && errno == EINTR))
+      const int ready = poll(&wait, 1, static_cast<int>(left.count()));
+      if (ready == 0 || (ready < 0 && errno == EINTR)) {
+        if (deadline && Clock::now() >= *deadline) return std::optional<size_t>();
         continue;
+      }
     }
     const ssize_t got = read(fd_, to, room);
-    if (got >= 0) return static_cast<size_t>(got);
+    if (got >= 0) return std::optional<size_t>(got);
     if (errno != EINTR && errno != EAGAIN) {
       return Status::Data(fmt::format("cannot read {}: {}", path_, std::strerror(errno)));
     }
   }
-  return size_t{0};
+  return std::optional<size_t>();
+}
+
+Result<ChunkReader::Got> ChunkReader::Poll(const std::atomic<bool>& stop,
+                                           std::chrono::milliseconds wait, Chunk* chunk) {
+  return Fill(stop, Clock::now() + wait, chunk);
 }
 
 Result<bool> ChunkReader::Next(const std::atomic<bool>& stop, Chunk* chunk) {
+  KSTREAM_ASSIGN_OR_RETURN(const Got got, Fill(stop, std::nullopt, chunk));
+  return got == Got::kChunk;
+}
+
+Result<ChunkReader::Got> ChunkReader::Fill(const std::atomic<bool>& stop, const Deadline& deadline,
+                                           Chunk* chunk) {
   std::vector<char>& memory = chunk->memory;
   memory.resize(std::max({memory.size(), kChunk, carry_.size() * 2}));
   std::copy(carry_.begin(), carry_.end(), memory.begin());
@@ -91,12 +113,15 @@ Result<bool> ChunkReader::Next(const std::atomic<bool>& stop, Chunk* chunk) {
         return Status::Data(fmt::format("{}:{}: a line of more than 1 GiB", path_, lines_ + 1));
       memory.resize(used * 2);
     }
-    KSTREAM_ASSIGN_OR_RETURN(const size_t got,
-                             Read(stop, memory.data() + used, memory.size() - used));
-    if (stop.load(std::memory_order_relaxed)) return false;
-    end_ = got == 0;
-    const void* newline = memrchr(memory.data() + used, '\n', got);
-    used += got;
+    KSTREAM_ASSIGN_OR_RETURN(const std::optional<size_t> got,
+                             Read(stop, deadline, memory.data() + used, memory.size() - used));
+    if (!got) {
+      carry_.assign(memory.data(), used);
+      return Got::kNothing;
+    }
+    end_ = *got == 0;
+    const void* newline = memrchr(memory.data() + used, '\n', *got);
+    used += *got;
     if (newline) whole = static_cast<size_t>(static_cast<const char*>(newline) + 1 - memory.data());
     if (whole > 0 && !regular_) break;
   }
@@ -107,7 +132,7 @@ Result<bool> ChunkReader::Next(const std::atomic<bool>& stop, Chunk* chunk) {
   chunk->first_of_file = first_;
   first_ = false;
   lines_ += CountLines(chunk->lines);
-  return whole > 0;
+  return whole > 0 ? Got::kChunk : Got::kEnd;
 }
 
 }  // namespace kstream::transport

@@ -2,13 +2,15 @@
 //
 // Plain read(2) into memory of ours: a mapped file would kill the process with SIGBUS when somebody
 // truncates it. A pipe's chunk is what has come so far, so idle input never holds back what is
-// there. Tested by tests/unit/transport/file/chunk_reader_test.cc.
+// there. Tested by tests/unit/transport/file/file_test.cc.
 #ifndef KSTREAM_TRANSPORT_FILE_CHUNK_READER_H_
 #define KSTREAM_TRANSPORT_FILE_CHUNK_READER_H_
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,18 +38,27 @@ class ChunkReader {
                                                    const std::atomic<bool>& stop);
   ~ChunkReader();
 
-  // Fills *chunk; false at the end of input, or soon after *stop has become true. Waits otherwise.
+  enum class Got : uint8_t { kChunk, kNothing, kEnd };
+  // Fills *chunk when at least one whole line comes within `wait`. kNothing, and no line is lost,
+  // when none does, or soon after `stop` has become true. A regular file never waits.
+  Result<Got> Poll(const std::atomic<bool>& stop, std::chrono::milliseconds wait, Chunk* chunk);
+
+  // Waits as long as it takes; false at the end of input, or soon after `stop` has become true.
   Result<bool> Next(const std::atomic<bool>& stop, Chunk* chunk);
 
  private:
+  using Deadline = std::optional<std::chrono::steady_clock::time_point>;
+
   ChunkReader(std::string path, int fd, bool regular);
-  // Reads into memory[used..]; how many bytes, 0 at the end or when stopped.
-  Result<size_t> Read(const std::atomic<bool>& stop, char* to, size_t room);
+  Result<Got> Fill(const std::atomic<bool>& stop, const Deadline& deadline, Chunk* chunk);
+  // Reads up to `room` bytes; how many, 0 at the end; nullopt when stopped or late.
+  Result<std::optional<size_t>> Read(const std::atomic<bool>& stop, const Deadline& deadline,
+                                     char* to, size_t room);
 
   const std::string path_;
   const int fd_;
   const bool regular_;  // never blocks: worth filling a chunk before it is handed on
-  std::string carry_;   // the beginning of a line whose end has not been read
+  std::string carry_;   // what has been read and not handed on: the beginning of a line, mostly
   int64_t lines_ = 0;   // handed on so far
   bool first_ = true, end_ = false;
 };
