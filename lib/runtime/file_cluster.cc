@@ -89,7 +89,8 @@ std::string PlaceOf(const transport::Batch::Origin& origin) {
 }
 
 Result<std::unique_ptr<FileCluster>> FileCluster::Open(std::span<const FileInput> inputs,
-                                                       int32_t partitions,
+                                                       const Serdes& serdes, int32_t partitions,
+                                                       const kstream::Clock* clock,
                                                        const std::atomic<bool>& stop) {
   std::unique_ptr<FileCluster> cluster(new FileCluster());
   cluster->stop_ = &stop;
@@ -100,7 +101,7 @@ Result<std::unique_ptr<FileCluster>> FileCluster::Open(std::span<const FileInput
     const std::string& path = (*cluster->topics_)[cluster->topic_of_[i]].path;
     KSTREAM_ASSIGN_OR_RETURN(auto reader, transport::ChunkReader::Open(path, stop));
     KSTREAM_ASSIGN_OR_RETURN(
-        auto lines, LineSource::Create(*inputs[i].source, inputs[i].serdes, partitions, path));
+        auto lines, LineSource::Create(*inputs[i].source, serdes, partitions, clock, path));
     cluster->cursors_.push_back(
         std::make_unique<FileCursor>(std::move(reader), std::move(lines), &stop));
   }

@@ -41,9 +41,8 @@ namespace kstream::runtime {
 inline constexpr int64_t kUntilEnd = INT64_MAX;
 
 struct FileInput {
-  std::string path;  // "-": stdin
-  const SourceSpec* source;
-  Serdes serdes;  // of the source
+  std::string path;          // "-": stdin
+  const SourceSpec* source;  // used by Open alone
 };
 
 // An input as a topic. Those of one path are one topic, read as often as it is given.
@@ -59,9 +58,11 @@ class FileCluster final : public transport::Cluster {
  public:
   // Opens the inputs, which are given in the order in which ties are broken; a named pipe waits
   // here for its writer. kUsage naming the input that cannot be opened, or what is wrong with its
-  // source. `stop`, once true, ends all waiting of this cluster; it outlives the cluster.
+  // source. `serdes` are the runtime's. `stop`, once true, ends all waiting of this
+  // cluster; it and `clock` outlive the cluster and its clients.
   static Result<std::unique_ptr<FileCluster>> Open(std::span<const FileInput> inputs,
-                                                   int32_t partitions,
+                                                   const Serdes& serdes, int32_t partitions,
+                                                   const kstream::Clock* clock,
                                                    const std::atomic<bool>& stop);
 
   const std::string& name() const override { return name_; }

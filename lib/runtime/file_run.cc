@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/clock.h"
 #include "record/lines.h"
 #include "runtime/file_worker.h"
 #include "runtime/line_source.h"
@@ -41,8 +42,8 @@ class ChunkedRun {
     std::unique_ptr<LineSource> lines;
     Status status = worker.Open();
     if (status.ok()) {
-      Result<std::unique_ptr<LineSource>> created =
-          LineSource::Create(state_->source(), state_->serdes, state_->options.partitions, path_);
+      Result<std::unique_ptr<LineSource>> created = LineSource::Create(
+          state_->source(), state_->serdes, state_->options.partitions, &clock_, path_);
       status = created.status();
       if (created.ok()) lines = *std::move(created);
     }
@@ -111,6 +112,7 @@ class ChunkedRun {
   RunState* const state_;
   OutputFiles* const files_;
   const std::string path_;
+  const SystemClock clock_;
   const std::unique_ptr<transport::ChunkReader> reader_;
   std::mutex take_mutex_;  // guards reader_, taken_
   int64_t taken_ = 0;
@@ -145,7 +147,7 @@ bool MayRunByChunks(const Topology& topology) {
   if (stage.sources.size() != 1 || !stage.stores.empty()) return false;
   const SourceSpec& source = graph.nodes[stage.sources[0]].source;
   return source.inputs.size() == 1 && source.inputs[0].kind == Location::Kind::kFile &&
-         source.format != "csv" && source.format != "tsv";
+         source.format != "csv" && source.format != "tsv" && !source.extractor;
 }
 
 Status RunByChunks(RunState* state, OutputFiles* files) {

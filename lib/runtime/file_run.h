@@ -15,7 +15,7 @@
 namespace kstream::runtime {
 
 // Whether RunByChunks gives what a run in order would: one stage without a store, that reads one
-// file in a format whose lines stand alone.
+// file in a format whose lines stand alone, without an extractor (which sees the times before).
 bool MayRunByChunks(const Topology& topology);
 
 // Opens the input, then the outputs. Runs to the end of the input, a stop, a limit or a failure;

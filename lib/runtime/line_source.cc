@@ -22,10 +22,12 @@ std::string LinePlace::ToString() const {
 }
 
 Result<std::unique_ptr<LineSource>> LineSource::Create(const SourceSpec& spec, const Serdes& serdes,
-                                                       int32_t partitions, std::string_view path) {
+                                                       int32_t partitions,
+                                                       const kstream::Clock* clock,
+                                                       std::string_view path) {
   KSTREAM_ASSIGN_OR_RETURN(const InputFormat format, ParseInputFormat(spec.format));
   std::unique_ptr<LineSource> source(new LineSource(partitions, path, format));
-  KSTREAM_ASSIGN_OR_RETURN(source->ingest_, task::Ingest::Create(spec, serdes));
+  KSTREAM_ASSIGN_OR_RETURN(source->ingest_, task::Ingest::Create(spec, serdes, clock));
   return source;
 }
 
@@ -60,7 +62,9 @@ Status LineSource::Decode(std::string_view line, int64_t number, LineMemory* mem
     }
   }
   record->cache = &memory->cache;
-  if (!ingest_->trivial()) KSTREAM_RETURN_IF_ERROR(ingest_->Apply(record, &memory->arena));
+  if (!ingest_->trivial()) {
+    KSTREAM_RETURN_IF_ERROR(ingest_->Apply(record, &memory->arena, &file_time_));
+  }
   if (partitions_ > 1) record->partition = PartitionOfKey(record->key, partitions_, number);
   return Status::Ok();
 }

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "kstream/record.h"
 #include "kstream/status.h"
 #include "kstream/topology.h"
@@ -43,9 +44,10 @@ struct LineMemory {
 class LineSource {
  public:
   // `path` outlives the source and its records. With several `partitions` a record's partition
-  // follows from its key, as in a topic.
+  // follows from its key, as in a topic. `serdes` and `clock`: see task::Ingest.
   static Result<std::unique_ptr<LineSource>> Create(const SourceSpec& spec, const Serdes& serdes,
-                                                    int32_t partitions, std::string_view path);
+                                                    int32_t partitions, const kstream::Clock* clock,
+                                                    std::string_view path);
 
   // Says that the lines to come lie in `lines` (see json::Reader::Prepare); takes back what
   // *memory holds for others.
@@ -76,6 +78,7 @@ class LineSource {
   const int32_t partitions_;
   Record blank_;  // what all lines have in common
   std::unique_ptr<task::Ingest> ingest_;
+  int64_t file_time_ = -1;  // the partition time of all partitions: they are known by key alone
 };
 
 }  // namespace kstream::runtime

@@ -36,6 +36,27 @@ class Batch {
   std::vector<TopicPartition> assigned, revoked, lost;
   // The group has settled an assignment of this member, if only an empty one: it has joined.
   bool rebalanced = false;
+
+  // Partitions that bring nothing after the records above, ever: files that have ended. Each comes
+  // once, and is among `ends` too.
+  std::vector<TopicPartition> finished;
+
+  // Of a transport that reads more than it can take as it is (files; see runtime/file_cluster.h).
+  // Parallel to `records`, or empty: then a record is where it says that it is, and is as it was
+  // read.
+  struct Origin {
+    const TopicPartition* partition = nullptr;  // one object a partition, of the consumer
+    int64_t offset = -1;
+    const void* source = nullptr;  // the source that it was decoded for; null: as good for any
+  };
+  std::vector<Origin> origins;
+  std::vector<Record> as_read;
+  // Records that are none: records[index] is what was read.
+  struct Bad {
+    size_t index = 0;
+    Status why;
+  };
+  std::vector<Bad> bad;  // by rising index
 };
 
 // Checks a commit before it is sent: metadata must be UTF-8 text without NUL of at most

@@ -57,14 +57,14 @@ class FileClusterTest : public testing::Test {
     std::ofstream(Path(name)) << text;
     Input(Path(name));
   }
-  void Input(const std::string& path) { inputs_.push_back({path, &source_, {}}); }
+  void Input(const std::string& path) { inputs_.push_back({path, &source_}); }
   void TimeIs(const char* expression) {
     source_.timestamp_expression = *Expression::Compile(expression);
   }
 
   // Opens the cluster and its consumer, and assigns everything.
   void Open() {
-    auto cluster = FileCluster::Open(inputs_, partitions_, stop_);
+    auto cluster = FileCluster::Open(inputs_, {}, partitions_, &clock_, stop_);
     ASSERT_TRUE(cluster.ok()) << cluster.status().message();
     cluster_ = *std::move(cluster);
     consumer_ = *cluster_->NewConsumer({});
@@ -93,6 +93,7 @@ class FileClusterTest : public testing::Test {
     return all;
   }
 
+  const SystemClock clock_;
   std::string folder_;
   SourceSpec source_;
   std::vector<FileInput> inputs_;
@@ -262,9 +263,14 @@ TEST_F(FileClusterTest, ABadRowIsToldWhereItStandsAndSpoilsNoOther) {
   source_.format = "csv";
   File("in", "a,b\n1,2\n3\n4,5\n\"6");
   Open();
-  const std::vector<std::string> values = PollAll();
-  EXPECT_THAT(values,
-              ElementsAre("{\"a\":\"1\",\"b\":\"2\"}", "", "{\"a\":\"4\",\"b\":\"5\"}", ""));
+  EXPECT_THAT(Poll(), ElementsAre("{\"a\":\"1\",\"b\":\"2\"}", "", "{\"a\":\"4\",\"b\":\"5\"}"));
+  ASSERT_EQ(batch_->bad.size(), 1u);
+  EXPECT_EQ(batch_->bad[0].index, 1u);
+  EXPECT_THAT(batch_->bad[0].why.message(), HasSubstr("1 fields, but the header has 2"));
+  EXPECT_EQ(PlaceOf(batch_->origins[1]), Path("in") + ":3");
+  EXPECT_THAT(Poll(), ElementsAre(""));
+  ASSERT_EQ(batch_->bad.size(), 1u);
+  EXPECT_EQ(PlaceOf(batch_->origins[0]), Path("in") + ":5");
 }
 
 TEST_F(FileClusterTest, NamesTheFileWhoseHeaderIsBad) {
@@ -451,7 +457,7 @@ TEST_F(FileClusterTest, RefusesWhatAFileIsNot) {
   EXPECT_EQ(consumer_->Assign({{{{Path("in"), 1}, 0, ""}}}).code(), StatusCode::kCluster);
   EXPECT_EQ(consumer_->Assign({{{{Path("in"), -1}, 0, ""}}}).code(), StatusCode::kCluster);
   Input(Path("none"));
-  const Status none = FileCluster::Open(inputs_, 1, stop_).status();
+  const Status none = FileCluster::Open(inputs_, {}, 1, &clock_, stop_).status();
   EXPECT_EQ(none.code(), StatusCode::kUsage);
   EXPECT_THAT(none.message(), HasSubstr(Path("none")));
 }

@@ -94,6 +94,30 @@ TEST_F(FileTest, APipeGivesWhatHasComeAndEndsWhenStopped) {
   close(ends[1]);
 }
 
+TEST_F(FileTest, APollOfAPipeLosesNothingWhenItEndsInsideALine) {
+  using std::chrono::milliseconds;
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  auto reader = ChunkReader::Open("/dev/fd/" + std::to_string(ends[0]), stop_);
+  ASSERT_TRUE(reader.ok());
+  Chunk chunk;
+  EXPECT_EQ(*(*reader)->Poll(stop_, milliseconds(0), &chunk), ChunkReader::Got::kNothing);
+  for (const std::string_view piece : {"o", "n", "e"}) {
+    ASSERT_EQ(write(ends[1], piece.data(), piece.size()), 1);
+    EXPECT_EQ(*(*reader)->Poll(stop_, milliseconds(0), &chunk), ChunkReader::Got::kNothing);
+  }
+  ASSERT_EQ(write(ends[1], "\ntwo", 4), 4);
+  EXPECT_EQ(*(*reader)->Poll(stop_, milliseconds(0), &chunk), ChunkReader::Got::kChunk);
+  EXPECT_EQ(chunk.lines, "one\n");
+  EXPECT_EQ(*(*reader)->Poll(stop_, milliseconds(1), &chunk), ChunkReader::Got::kNothing);
+  close(ends[1]);
+  EXPECT_EQ(*(*reader)->Poll(stop_, milliseconds(0), &chunk), ChunkReader::Got::kChunk);
+  EXPECT_EQ(chunk.lines, "two");
+  EXPECT_EQ(chunk.first_line, 1);
+  EXPECT_EQ(*(*reader)->Poll(stop_, milliseconds(0), &chunk), ChunkReader::Got::kEnd);
+  close(ends[0]);
+}
+
 TEST_F(FileTest, WritesInOrderAndReplacesWhatWasThere) {
   const std::string path = Put("out", "old and longer");
   auto output = FileOutput::Open(path);
