@@ -89,7 +89,7 @@ std::string PlaceOf(const transport::Batch::Origin& origin) {
 }
 
 Result<std::unique_ptr<FileCluster>> FileCluster::Open(std::span<const FileInput> inputs,
-                                                       const Serdes& serdes, int32_t partitions,
+                                                       int32_t partitions,
                                                        const kstream::Clock* clock,
                                                        const std::atomic<bool>& stop) {
   std::unique_ptr<FileCluster> cluster(new FileCluster());
@@ -100,10 +100,10 @@ Result<std::unique_ptr<FileCluster>> FileCluster::Open(std::span<const FileInput
     // The topics' copy of the path lives as long as any record.
     const std::string& path = (*cluster->topics_)[cluster->topic_of_[i]].path;
     KSTREAM_ASSIGN_OR_RETURN(auto reader, transport::ChunkReader::Open(path, stop));
-    KSTREAM_ASSIGN_OR_RETURN(
-        auto lines, LineSource::Create(*inputs[i].source, serdes, partitions, clock, path));
+    KSTREAM_ASSIGN_OR_RETURN(auto lines, LineSource::Create(*inputs[i].source, inputs[i].serdes,
+                                                            partitions, clock, path));
     cluster->cursors_.push_back(
-        std::make_unique<FileCursor>(std::move(reader), std::move(lines), &stop));
+        std::make_unique<FileCursor>(std::move(reader), std::move(lines), inputs[i].source, &stop));
   }
   return cluster;
 }

@@ -9,7 +9,8 @@
 //
 // - A batch's records come in the order of all partitions together, not of each alone, and ends
 //   where a new stretch of some file has to be read. `origins` says of each record which partition
-//   and line it is, since an envelope may say another place of itself.
+//   and line it is, since an envelope may say another place of itself, and which SourceSpec it was
+//   decoded for: a file that two sources read is read twice.
 // - record.cache is set: to be reset, not replaced, before the record is processed, as its reader
 //   knows the lines around (json::Reader::Prepare). `as_read` is filled unless all records are as
 //   they were read. A record in `bad` is as it was read, without a cache.
@@ -42,7 +43,8 @@ inline constexpr int64_t kUntilEnd = INT64_MAX;
 
 struct FileInput {
   std::string path;          // "-": stdin
-  const SourceSpec* source;  // used by Open alone
+  const SourceSpec* source;  // outlives the cluster and its clients
+  Serdes serdes;             // of the source
 };
 
 // An input as a topic. Those of one path are one topic, read as often as it is given.
@@ -58,11 +60,10 @@ class FileCluster final : public transport::Cluster {
  public:
   // Opens the inputs, which are given in the order in which ties are broken; a named pipe waits
   // here for its writer. kUsage naming the input that cannot be opened, or what is wrong with its
-  // source. `serdes` are the runtime's. `stop`, once true, ends all waiting of this
-  // cluster; it and `clock` outlive the cluster and its clients.
+  // source. `stop`, once true, ends all waiting of this cluster; it and `clock` outlive the cluster
+  // and its clients.
   static Result<std::unique_ptr<FileCluster>> Open(std::span<const FileInput> inputs,
-                                                   const Serdes& serdes, int32_t partitions,
-                                                   const kstream::Clock* clock,
+                                                   int32_t partitions, const kstream::Clock* clock,
                                                    const std::atomic<bool>& stop);
 
   const std::string& name() const override { return name_; }

@@ -184,7 +184,7 @@ void FileConsumer::Take(size_t input, FileBatch* batch) {
   if (!partitions_[topic][number].assigned) return;
   if (!good) batch->bad.push_back({batch->records.size(), std::move(item.status)});
   batch->records.push_back(good ? item.record : item.as_read);
-  batch->origins.push_back({&partitions[number], item.line});
+  batch->origins.push_back({&partitions[number], item.line, merged_.cursor(input).source()});
   if (as_read_) batch->as_read.push_back(item.as_read);
   taken_[input] = 1;
 }

@@ -6,8 +6,9 @@
 namespace kstream::runtime {
 
 FileCursor::FileCursor(std::unique_ptr<transport::ChunkReader> reader,
-                       std::unique_ptr<LineSource> lines, const std::atomic<bool>* stop)
-    : reader_(std::move(reader)), lines_(std::move(lines)), stop_(stop) {
+                       std::unique_ptr<LineSource> lines, const SourceSpec* source,
+                       const std::atomic<bool>* stop)
+    : reader_(std::move(reader)), lines_(std::move(lines)), source_(source), stop_(stop) {
   if (!IsColumns(lines_->format())) return;
   csv_.emplace(SeparatorOf(lines_->format()), [this](const CsvRow& row) {
     rows_.push_back({row.line, row.status});

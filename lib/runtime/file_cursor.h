@@ -37,7 +37,7 @@ struct FileItem {
 class FileCursor {
  public:
   FileCursor(std::unique_ptr<transport::ChunkReader> reader, std::unique_ptr<LineSource> lines,
-             const std::atomic<bool>* stop);
+             const SourceSpec* source, const std::atomic<bool>* stop);
 
   // The next record of what has been read; false when Read is due. Fills item->as_read of every
   // record when `as_read` is true, else only of bad ones.
@@ -52,6 +52,7 @@ class FileCursor {
   std::shared_ptr<const void> memory() const { return stretch_; }
 
   const LineSource& lines() const { return *lines_; }
+  const SourceSpec* source() const { return source_; }
 
  private:
   struct Stretch {
@@ -70,6 +71,7 @@ class FileCursor {
 
   const std::unique_ptr<transport::ChunkReader> reader_;
   const std::unique_ptr<LineSource> lines_;
+  const SourceSpec* const source_;
   const std::atomic<bool>* const stop_;
   std::optional<CsvReader> csv_;
   std::vector<std::shared_ptr<Stretch>> stretches_;

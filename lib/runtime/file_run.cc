@@ -6,7 +6,6 @@
 #include <thread>
 #include <vector>
 
-#include "base/clock.h"
 #include "record/lines.h"
 #include "runtime/file_worker.h"
 #include "runtime/line_source.h"
@@ -18,15 +17,14 @@ namespace {
 
 constexpr std::chrono::seconds kFlushLimit{60};
 
+const Location& InputOf(const RunState& state) { return state.Sources().front()->inputs.front(); }
+
 // The chunks of one file, shared by the threads of a run. Threads take chunks in order and give
 // their results back in the same order.
 class ChunkedRun {
  public:
   ChunkedRun(RunState* state, OutputFiles* files, std::unique_ptr<transport::ChunkReader> reader)
-      : state_(state),
-        files_(files),
-        path_(state->source().inputs[0].name),
-        reader_(std::move(reader)) {}
+      : state_(state), files_(files), path_(InputOf(*state).name), reader_(std::move(reader)) {}
 
   Status Run(int thread_count) {
     std::vector<std::thread> threads;
@@ -38,36 +36,25 @@ class ChunkedRun {
 
  private:
   void Work() {
-    FileWorker worker(state_, files_);
-    std::unique_ptr<LineSource> lines;
-    Status status = worker.Open();
-    if (status.ok()) {
-      Result<std::unique_ptr<LineSource>> created = LineSource::Create(
-          state_->source(), state_->serdes, state_->options.partitions, &clock_, path_);
-      status = created.status();
-      if (created.ok()) lines = *std::move(created);
-    }
-    if (!status.ok()) return Fail(status);
+    FileWorker worker(state_, files_, path_);
+    if (Status status = worker.Open(); !status.ok()) return Fail(status);
     transport::Chunk chunk;
-    LineMemory memory;
     std::vector<EncodedLines> parts;
     for (int64_t turn = 0; Take(&chunk, &turn);) {
-      const Status result = ProcessChunk(chunk, lines.get(), &memory, &worker);
+      const Status result = ProcessChunk(chunk, &worker);
       worker.outputs()->TakeFiles(&parts);
       if (!Give(turn, result, parts, &worker)) break;
     }
     if (Status flushed = worker.outputs()->FlushTopics(kFlushLimit); !flushed.ok()) Fail(flushed);
   }
 
-  Status ProcessChunk(const transport::Chunk& chunk, LineSource* lines, LineMemory* memory,
-                      FileWorker* worker) {
-    lines->Prepare(chunk.lines, memory);
-    LineSplitter splitter(chunk.lines, chunk.first_of_file, LineRuleOf(lines->format()));
+  Status ProcessChunk(const transport::Chunk& chunk, FileWorker* worker) {
+    LineSplitter splitter = worker->Prepare(chunk);
     std::string_view line;
     size_t number = 0;
     while (splitter.Next(&line, &number)) {
       KSTREAM_RETURN_IF_ERROR(
-          worker->Process(line, chunk.first_line + static_cast<int64_t>(number), lines, memory));
+          worker->Process(line, chunk.first_line + static_cast<int64_t>(number)));
       if (state_->limit_reached() || state_->time_over) break;
     }
     return worker->outputs()->failure();
@@ -112,7 +99,6 @@ class ChunkedRun {
   RunState* const state_;
   OutputFiles* const files_;
   const std::string path_;
-  const SystemClock clock_;
   const std::unique_ptr<transport::ChunkReader> reader_;
   std::mutex take_mutex_;  // guards reader_, taken_
   int64_t taken_ = 0;
@@ -140,8 +126,8 @@ bool NeedsOneThread(const RunState& state) {
 
 }  // namespace
 
-bool MayRunByChunks(const Topology& topology) {
-  const TopologyGraph& graph = topology.graph();
+bool MayRunByChunks(const RunState& state) {
+  const TopologyGraph& graph = state.graph();
   if (graph.stages.size() != 1) return false;
   const TopologyStage& stage = graph.stages[0];
   if (stage.sources.size() != 1 || !stage.stores.empty()) return false;
@@ -151,8 +137,8 @@ bool MayRunByChunks(const Topology& topology) {
 }
 
 Status RunByChunks(RunState* state, OutputFiles* files) {
-  KSTREAM_ASSIGN_OR_RETURN(
-      auto reader, transport::ChunkReader::Open(state->source().inputs[0].name, state->stop));
+  KSTREAM_ASSIGN_OR_RETURN(auto reader,
+                           transport::ChunkReader::Open(InputOf(*state).name, state->stop));
   KSTREAM_RETURN_IF_ERROR(OpenOutputs(*state, files));
   const int threads = NeedsOneThread(*state) ? 1 : state->options.threads;
   return ChunkedRun(state, files, std::move(reader)).Run(threads);

@@ -8,7 +8,6 @@
 #define KSTREAM_RUNTIME_FILE_RUN_H_
 
 #include "kstream/status.h"
-#include "kstream/topology.h"
 #include "runtime/outputs.h"
 #include "runtime/run_state.h"
 
@@ -16,7 +15,7 @@ namespace kstream::runtime {
 
 // Whether RunByChunks gives what a run in order would: one stage without a store, that reads one
 // file in a format whose lines stand alone, without an extractor (which sees the times before).
-bool MayRunByChunks(const Topology& topology);
+bool MayRunByChunks(const RunState& state);
 
 // Opens the input, then the outputs. Runs to the end of the input, a stop, a limit or a failure;
 // then everything done has been written.

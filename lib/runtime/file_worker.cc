@@ -7,26 +7,35 @@
 namespace kstream::runtime {
 
 Status FileWorker::Open() {
+  const SourceSpec& source = *state_->Sources().front();
+  KSTREAM_ASSIGN_OR_RETURN(const Serdes serdes, state_->SerdesOf(source));
+  KSTREAM_ASSIGN_OR_RETURN(lines_, LineSource::Create(source, serdes, state_->options.partitions,
+                                                      state_->clock.get(), path_));
   KSTREAM_RETURN_IF_ERROR(outputs_.Open());
   bad_records_ =
       std::make_unique<task::BadRecords>(state_->policy(), &state_->bad, outputs_.dead_letters());
-  task_ = std::make_unique<task::Task>(
-      state_->topology, "0_0", [this](const TopologyNode& node) { return outputs_.SinkOf(node); });
+  task::TaskHost* const host = this;
+  task_ = std::make_unique<task::Task>(state_->topology, 0, "0_0", host);
   return task_->Init();
 }
 
-Status FileWorker::Process(std::string_view line, int64_t number, LineSource* lines,
-                           LineMemory* memory) {
-  read_++;
-  Status status = lines->Decode(line, number, memory, &record_);
-  if (status.ok()) status = task_->Process(0, record_);
-  if (status.ok() || status.code() != StatusCode::kData) return status;
-  return Bad({lines->path(), number}, lines->Raw(line, number, memory), status);
+LineSplitter FileWorker::Prepare(const transport::Chunk& chunk) {
+  lines_->Prepare(chunk.lines, &memory_);
+  return LineSplitter(chunk.lines, chunk.first_of_file, LineRuleOf(lines_->format()));
 }
 
-Status FileWorker::Bad(const LinePlace& place, const Record& raw, const Status& why) {
+Status FileWorker::Process(std::string_view line, int64_t number) {
+  read_++;
+  Status status = lines_->Decode(line, number, &memory_, &record_);
+  if (status.ok()) status = task_->Process(0, record_);
+  if (status.ok() || status.code() != StatusCode::kData) return status;
+  return Bad(lines_->Raw(line, number, &memory_), number, status);
+}
+
+Status FileWorker::Bad(const Record& raw, int64_t number, const Status& why) {
   std::string message;
-  KSTREAM_RETURN_IF_ERROR(bad_records_->Handle(raw, place.ToString(), why, &message));
+  KSTREAM_RETURN_IF_ERROR(
+      bad_records_->Handle(raw, LinePlace{path_, number}.ToString(), why, &message));
   if (!message.empty()) messages_.push_back(std::move(message));
   return Status::Ok();
 }

@@ -57,14 +57,14 @@ class FileClusterTest : public testing::Test {
     std::ofstream(Path(name)) << text;
     Input(Path(name));
   }
-  void Input(const std::string& path) { inputs_.push_back({path, &source_}); }
+  void Input(const std::string& path) { inputs_.push_back({path, &source_, {}}); }
   void TimeIs(const char* expression) {
     source_.timestamp_expression = *Expression::Compile(expression);
   }
 
   // Opens the cluster and its consumer, and assigns everything.
   void Open() {
-    auto cluster = FileCluster::Open(inputs_, {}, partitions_, &clock_, stop_);
+    auto cluster = FileCluster::Open(inputs_, partitions_, &clock_, stop_);
     ASSERT_TRUE(cluster.ok()) << cluster.status().message();
     cluster_ = *std::move(cluster);
     consumer_ = *cluster_->NewConsumer({});
@@ -373,6 +373,22 @@ TEST_F(FileClusterTest, AFileGivenTwiceIsReadTwiceAndEndsOnce) {
   EXPECT_THAT(batch_->finished, ElementsAre(TopicPartition{Path("in"), 0}));
 }
 
+TEST_F(FileClusterTest, AFileOfTwoSourcesIsReadForEach) {
+  SourceSpec keyed;
+  keyed.key = *Expression::Compile(".k");
+  File("in", "{\"k\":\"x\"}\n");
+  inputs_.push_back({Path("in"), &keyed, {}});
+  Open();
+  EXPECT_EQ(Poll().size(), 1u);
+  EXPECT_EQ(batch_->origins[0].source, &source_);
+  EXPECT_EQ(batch_->records[0].key, std::nullopt);
+  EXPECT_EQ(Poll().size(), 1u);
+  EXPECT_EQ(batch_->origins[0].source, &keyed);
+  EXPECT_EQ(batch_->records[0].key, "x");
+  Poll();
+  EXPECT_THAT(batch_->finished, ElementsAre(TopicPartition{Path("in"), 0}));
+}
+
 TEST_F(FileClusterTest, APipeGivesWhatHasComeAndWaitsForTheRestOfALine) {
   Pipe pipe;
   Input(pipe.path());
@@ -457,7 +473,7 @@ TEST_F(FileClusterTest, RefusesWhatAFileIsNot) {
   EXPECT_EQ(consumer_->Assign({{{{Path("in"), 1}, 0, ""}}}).code(), StatusCode::kCluster);
   EXPECT_EQ(consumer_->Assign({{{{Path("in"), -1}, 0, ""}}}).code(), StatusCode::kCluster);
   Input(Path("none"));
-  const Status none = FileCluster::Open(inputs_, {}, 1, &clock_, stop_).status();
+  const Status none = FileCluster::Open(inputs_, 1, &clock_, stop_).status();
   EXPECT_EQ(none.code(), StatusCode::kUsage);
   EXPECT_THAT(none.message(), HasSubstr(Path("none")));
 }
