@@ -131,6 +131,12 @@ bool MayRunByChunks(const RunState& state) {
   if (graph.stages.size() != 1) return false;
   const TopologyStage& stage = graph.stages[0];
   if (stage.sources.size() != 1 || !stage.stores.empty()) return false;
+  const bool keeps_nothing =
+      std::all_of(stage.nodes.begin(), stage.nodes.end(), [&](const size_t node) {
+        return graph.nodes[node].kind != TopologyNode::Kind::kProcessor ||
+               graph.nodes[node].supplier.stateless;
+      });
+  if (!keeps_nothing) return false;
   const SourceSpec& source = graph.nodes[stage.sources[0]].source;
   return source.inputs.size() == 1 && source.inputs[0].kind == Location::Kind::kFile &&
          source.format != "csv" && source.format != "tsv" && !source.extractor;

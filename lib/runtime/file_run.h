@@ -13,7 +13,7 @@
 
 namespace kstream::runtime {
 
-// Whether RunByChunks gives what a run in order would: one stage without a store, that reads one
+// Whether RunByChunks gives what a run in order would: one stage that keeps nothing, and reads one
 // file in a format whose lines stand alone, without an extractor (which sees the times before).
 bool MayRunByChunks(const RunState& state);
 

@@ -36,8 +36,9 @@ Status OpenFiles(RunState* state) {
     }
   }
   if (inputs.empty()) return Status::Ok();
-  KSTREAM_ASSIGN_OR_RETURN(state->clusters[std::string(kFiles)],
-                           FileCluster::Open(inputs, state->options.partitions, state->stop));
+  KSTREAM_ASSIGN_OR_RETURN(
+      state->clusters[std::string(kFiles)],
+      FileCluster::Open(inputs, state->options.partitions, state->clock.get(), state->stop));
   return Status::Ok();
 }
 
