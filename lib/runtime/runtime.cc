@@ -99,6 +99,8 @@ class TopologyRuntime final : public Runtime {
             .dead_letters = state_->bad.dead_letters};
   }
 
+  std::string Metrics() const override { return {}; }
+
  private:
   void Work() {
     Status status;
