@@ -354,7 +354,6 @@ TEST(Timers, OneForEachRecordThatIsCancelledLeavesNothingBehind) {
     }
     EXPECT_LE(queue.size(), 300u);
   }
-  Events fired;
   for (const Timer& timer : kept) {
     const auto due = queue.Take(2000000);
     ASSERT_TRUE(due);
