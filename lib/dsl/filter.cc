@@ -1,4 +1,6 @@
 // Filter: keep or drop, never touch. Tested by tests/unit/dsl/operators_test.cc.
+#include "dsl/describe.h"
+#include "dsl/operator.h"
 #include "dsl/route.h"
 #include "expr/program.h"
 #include "kstream/operators.h"
@@ -6,7 +8,7 @@
 namespace kstream {
 namespace {
 
-class FilterProcessor final : public Processor {
+class FilterProcessor final : public dsl::Operator {
  public:
   FilterProcessor(const FilterSpec& spec, const Serdes& serdes)
       : keep_(spec.keep.program(), serdes),
@@ -15,30 +17,20 @@ class FilterProcessor final : public Processor {
         rest_(spec.rest),
         route_(spec.route, serdes) {}
 
-  Status Init(ProcessorContext& context) override {
-    context_ = &context;
-    return Status::Ok();
-  }
-
   Status Process(const Record& record) override {
-    const expr::Input input{.record = &record, .out = {}, .left = {}, .right = {}, .acc = {}};
+    const expr::Input input = dsl::InputOf(record);
     bool keep = false;
     KSTREAM_RETURN_IF_ERROR(keep_.Test(input, &keep));
     const bool kept = keep != negate_;
     if (!kept && rest_.empty()) return Status::Ok();
-    if (route_.trivial()) return Forward(record, kept);
+    const std::string& child = kept ? kept_ : rest_;
+    if (route_.trivial()) return Forward(record, child);
     Record routed = record;
     KSTREAM_RETURN_IF_ERROR(route_.Apply(input, &routed));
-    return Forward(routed, kept);
+    return Forward(routed, child);
   }
 
  private:
-  Status Forward(const Record& record, bool kept) {
-    const std::string& child = kept ? kept_ : rest_;
-    return child.empty() ? context_->Forward(record) : context_->Forward(record, child);
-  }
-
-  ProcessorContext* context_ = nullptr;
   expr::Evaluator keep_;
   const bool negate_;
   const std::string kept_, rest_;
@@ -49,8 +41,11 @@ class FilterProcessor final : public Processor {
 
 Result<ProcessorSupplier> Filter(FilterSpec spec) {
   KSTREAM_ASSIGN_OR_RETURN(const Serdes serdes, Serdes::Parse(spec.serdes.key, spec.serdes.value));
-  return ProcessorSupplier(
-      [spec = std::move(spec), serdes] { return std::make_unique<FilterProcessor>(spec, serdes); });
+  std::string description = dsl::Describe(spec);
+  auto make = [spec = std::move(spec), serdes] {
+    return std::make_unique<FilterProcessor>(spec, serdes);
+  };
+  return ProcessorSupplier(std::move(make), std::move(description)).Stateless();
 }
 
 }  // namespace kstream

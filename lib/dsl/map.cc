@@ -5,35 +5,29 @@
 #include <vector>
 
 #include "base/arena.h"
+#include "dsl/describe.h"
+#include "dsl/made_records.h"
+#include "dsl/operator.h"
 #include "dsl/route.h"
 #include "expr/program.h"
 #include "expr/single_value.h"
 #include "kstream/operators.h"
-#include "record/json_document.h"
 
 namespace kstream {
 namespace {
 
-// As much as one evaluation may build; a program without an end must not take all of the memory.
-constexpr size_t kMostBytes = 256 << 20;
-
-class MapProcessor final : public Processor {
+class MapProcessor final : public dsl::Operator {
  public:
   MapProcessor(const MapSpec& spec, const Serdes& serdes)
       : value_(spec.value.program(), serdes),
         value_serde_(serdes.value),
+        single_(spec.single),
         route_(spec.route, serdes) {
     if (spec.tombstone) tombstone_.emplace("--tombstone", *spec.tombstone, serdes);
     if (spec.key) key_.emplace("--set-key", *spec.key, serdes);
     for (const auto& [name, expression] : spec.headers) {
       headers_.push_back({name, expr::SingleValue("--header " + name, expression, serdes)});
     }
-    cache_.reader = &reader_;
-  }
-
-  Status Init(ProcessorContext& context) override {
-    context_ = &context;
-    return Status::Ok();
   }
 
   Status Process(const Record& record) override {
@@ -43,9 +37,9 @@ class MapProcessor final : public Processor {
     header_store_.clear();
     if (record.value) {
       // A step of its own: the evaluator's text is valid during the callback only.
-      KSTREAM_RETURN_IF_ERROR(
-          value_.ForEach({.record = &record, .out = {}, .left = {}, .right = {}, .acc = {}},
-                         [&](std::string_view json) { return Collect(json, record); }));
+      KSTREAM_RETURN_IF_ERROR(value_.ForEach(
+          dsl::InputOf(record), [&](std::string_view json) { return Collect(json, record); }));
+      if (single_ && made_.size() != 1) return Status::Data("the expression gives no value");
       for (Made& made : made_) KSTREAM_RETURN_IF_ERROR(Complete(record, &made));
     } else {
       made_.push_back({"null", record});
@@ -67,10 +61,9 @@ class MapProcessor final : public Processor {
   };
 
   Status Collect(std::string_view json, const Record& record) {
+    if (single_ && !made_.empty()) return Status::Data("the expression gives more than one value");
     collected_ += json.size() + sizeof(Made);
-    if (collected_ > kMostBytes) {
-      return Status::Data("one record becomes more than 256 MB of records");
-    }
+    if (collected_ > dsl::kMostBytes) return dsl::TooMuch();
     made_.push_back({arena_.Copy(json), record});
     return Status::Ok();
   }
@@ -132,11 +125,9 @@ class MapProcessor final : public Processor {
         made->record.headers =
             std::span(header_store_).subspan(made->first_header, HeadersEach(source));
       }
-      cache_.Reset();
-      cache_.one_line = value_serde_.kind() == Serde::Kind::kJson;
-      made->record.cache = &cache_;
+      made->record.cache = cache_.Next(value_serde_.kind() == Serde::Kind::kJson);
     }
-    return context_->Forward(made->record);
+    return Forward(made->record);
   }
 
   size_t HeadersEach(const Record& source) const { return source.headers.size() + headers_.size(); }
@@ -145,9 +136,9 @@ class MapProcessor final : public Processor {
     if (*bytes) *bytes = arena_.Copy(**bytes);
   }
 
-  ProcessorContext* context_ = nullptr;
   expr::Evaluator value_;
   Serde value_serde_;
+  const bool single_;
   std::optional<expr::SingleValue> tombstone_, key_;
   std::vector<NamedHeader> headers_;
   dsl::Route route_;
@@ -157,16 +148,18 @@ class MapProcessor final : public Processor {
   size_t collected_ = 0;  // bytes that made_ stands for
   std::vector<Header> header_store_;
   std::string bytes_;
-  json::Reader reader_;
-  json::ValueCache cache_;
+  dsl::FreshCache cache_;
 };
 
 }  // namespace
 
 Result<ProcessorSupplier> Map(MapSpec spec) {
   KSTREAM_ASSIGN_OR_RETURN(const Serdes serdes, Serdes::Parse(spec.serdes.key, spec.serdes.value));
-  return ProcessorSupplier(
-      [spec = std::move(spec), serdes] { return std::make_unique<MapProcessor>(spec, serdes); });
+  std::string description = dsl::Describe(spec);
+  auto make = [spec = std::move(spec), serdes] {
+    return std::make_unique<MapProcessor>(spec, serdes);
+  };
+  return ProcessorSupplier(std::move(make), std::move(description)).Stateless();
 }
 
 }  // namespace kstream

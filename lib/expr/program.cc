@@ -46,6 +46,7 @@ bool Program::reads_value() const { return rep_->tree.reads_value; }
 bool Program::depends_on_record() const { return rep_->tree.reads_value || rep_->tree.names != 0; }
 bool Program::deterministic() const { return rep_->tree.deterministic; }
 std::string_view Program::text() const { return rep_->text; }
+bool Program::json_logic() const { return rep_->json_logic; }
 
 std::unique_ptr<Libjq> Program::Rep::TakeSpare() const {
   const std::lock_guard<std::mutex> lock(mutex);

@@ -49,6 +49,8 @@ class Program {
   // Uses `now` or the like: results differ between runs.
   bool deterministic() const;
   std::string_view text() const;
+  // Whether the text was read as JsonLogic, not as jq.
+  bool json_logic() const;
 
   struct Rep;
   explicit Program(std::unique_ptr<Rep> rep);

@@ -19,17 +19,17 @@ namespace kstream {
 
 // Where a record goes beside the sink's own rule; see SinkSpec::topic_of_record.
 struct RouteSpec {
-  std::optional<Expression> to;         // topic per record, a string
-  std::optional<Expression> partition;  // partition number, an integer of at least 0
+  std::optional<Expression> to = {};         // topic per record, a string
+  std::optional<Expression> partition = {};  // partition number, an integer of at least 0
 };
 
 struct FilterSpec {
   Expression keep;
   bool negate = false;
   // Names of children; an empty name means all children. With `rest`, what is not kept goes there.
-  std::string kept, rest;
-  RouteSpec route;
-  SerdeNames serdes;
+  std::string kept = {}, rest = {};
+  RouteSpec route = {};
+  SerdeNames serdes = {};
 };
 
 // Forwards a record untouched when some output of `keep` is neither false nor null (jq) or its
@@ -37,12 +37,13 @@ struct FilterSpec {
 KSTREAM_EXPORT Result<ProcessorSupplier> Filter(FilterSpec spec);
 
 struct MapSpec {
-  Expression value;                                         // 0..n outputs make 0..n records
-  std::optional<Expression> tombstone;                      // true: a null payload instead
-  std::optional<Expression> key;                            // null: no key; text if a string
-  std::vector<std::pair<std::string, Expression>> headers;  // appended; null: a null header value
-  RouteSpec route;
-  SerdeNames serdes;
+  Expression value;                                              // 0..n outputs make 0..n records
+  std::optional<Expression> tombstone = {};                      // true: a null payload instead
+  std::optional<Expression> key = {};                            // null: no key; text if a string
+  std::vector<std::pair<std::string, Expression>> headers = {};  // appended; null: a null value
+  RouteSpec route = {};
+  SerdeNames serdes = {};
+  bool single = false;  // exactly one output is wanted; another number makes the record bad
 };
 
 // Replaces the value; a null payload passes unmapped. In `tombstone`, `key`, `headers` and `route`,

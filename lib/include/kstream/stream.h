@@ -1,135 +1,196 @@
 // Stream: a topology written as a chain of operators (Kafka Streams' DSL).
 //
 //   StreamBuilder builder;
-//   builder.Source("orders", {.inputs = {Location::Topic("orders")}})
-//          .Filter(*Expression::Compile(".amount > 100"))
-//          .SelectKey(*Expression::Compile(".user"))
-//          .Repartition("by-user")
-//          .To("out", {.output = Location::Topic("big")});
+//   builder.Source(Location::Topic("orders"))
+//       .Filter(".amount > 100")
+//       .SelectKey(".user")
+//       .Repartition("by-user")
+//       .MapValues([](const Record& order) { return Receipt(*order.value); })
+//       .To(Location::Topic("receipts"));
 //   Result<Topology> topology = builder.Build();
 //
-// Every operator has a form over expressions, which see the value as JSON, and a form over
-// functions of C++, which see the record's bytes. A function that fails with kData makes the record
-// a bad one; it is called from the threads of all tasks, so what it captures must bear that.
-// Operators are named by their kind and number ("filter-2") unless the last argument names them.
+// Operators come in two forms: over expressions, which see key and value through serdes, and over
+// functions of C++, which see the bytes. Each task calls a copy of its own of a function, from its
+// own thread; only what the copies share must bear several threads. A function that fails with
+// kData, or throws, makes the record a bad one, and then nothing of that record is forwarded.
+//
+// The last argument names an operator's node; without one it is named by its kind and by how many
+// were named so before it in this builder, such as "filter-2". A name must be given where it
+// outlives the program: it is part of a topic's name.
+//
+// Nothing here fails at once. Mistakes, expressions that do not compile among them, are kept and
+// reported by StreamBuilder::Build, with the name of the operator.
 #ifndef KSTREAM_STREAM_H_
 #define KSTREAM_STREAM_H_
 
+#include <concepts>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "kstream/export.h"
 #include "kstream/expression.h"
-#include "kstream/operators.h"
+#include "kstream/location.h"
 #include "kstream/processor.h"
 #include "kstream/record.h"
+#include "kstream/serdes.h"
 #include "kstream/status.h"
+#include "kstream/store.h"
 #include "kstream/topology.h"
 
 namespace kstream {
 
+namespace dsl {
+class StreamGraph;
+}
+
+// An expression as an operator takes it: its text (read as on the command line), or a compiled one.
+class KSTREAM_EXPORT StreamExpression {
+ public:
+  template <std::convertible_to<std::string_view> Text>
+  StreamExpression(const Text& text)  // NOLINT(google-explicit-constructor)
+      : source_(std::string(static_cast<std::string_view>(text))) {}
+  StreamExpression(Expression compiled);          // NOLINT(google-explicit-constructor)
+  StreamExpression(Result<Expression> compiled);  // NOLINT(google-explicit-constructor)
+
+  // As Expression::Compile.
+  Result<Expression> Compile(const std::vector<std::string>& names = {}) const;
+
+ private:
+  std::variant<std::string, Result<Expression>> source_;
+};
+
+// What a function makes of a record: bytes, std::nullopt for null, or the Status of its failure.
+class MadeBytes : public Result<std::optional<std::string>> {
+ public:
+  MadeBytes(Status failure) : Result(std::move(failure)) {}  // NOLINT(google-explicit-constructor)
+  template <std::convertible_to<std::optional<std::string>> Text>
+  MadeBytes(Text&& bytes)  // NOLINT(google-explicit-constructor)
+      : Result(std::optional<std::string>(std::forward<Text>(bytes))) {}
+};
+
 using Predicate = std::function<Result<bool>(const Record& record)>;
-// Gives the new value; nullopt: a null payload (a tombstone).
-using ValueMapper = std::function<Result<std::optional<std::string>>(const Record& record)>;
-// Gives the new key; nullopt: no key.
-using KeySelector = ValueMapper;
-// Calls `emit` for each record that `record` becomes; what it emits is a view of memory that lives
-// during the call, most easily a changed copy of `record`.
-using Emit = std::function<Status(const Record& record)>;
+// Gives the new value; null is a tombstone. Sees null payloads too.
+using ValueMapper = std::function<MadeBytes(const Record& record)>;
+// Gives the new key; null means no key.
+using KeySelector = std::function<MadeBytes(const Record& record)>;
+// Calls `emit` for each record that `record` becomes, most easily with a changed copy of it; emit
+// copies what it is given. Record::cache takes care of itself here.
+using Emit = std::function<Status(const Record& made)>;
 using Mapper = std::function<Status(const Record& record, const Emit& emit)>;
 using Action = std::function<Status(const Record& record)>;
 
-struct BranchSpec {
-  std::string name;  // of the branch, unique in the topology
-  std::variant<Expression, Predicate> when;
+// What Map makes of a record. A null payload is unmapped, and only gets its place. In all but
+// `value`, `$out` is the value made.
+struct MapExpressions {
+  StreamExpression value = ".";
+  std::optional<StreamExpression> tombstone = {};  // true: a null payload instead
+  std::optional<StreamExpression> key = {};        // null: no key; text if a string
+  std::vector<std::pair<std::string, StreamExpression>> headers = {};  // appended
+  std::optional<StreamExpression> to = {};         // the topic, for SinkSpec::topic_of_record
+  std::optional<StreamExpression> partition = {};  // for SinkSpec::partition_of_record
 };
 
-class StreamBuilder;
+struct BranchSpec {
+  std::string name;  // of the branch: a node
+  std::variant<StreamExpression, Predicate> when;
+};
 
 // A stream of records between two operators. Cheap to copy; several operators on one stream each
-// get all of it. Valid as long as its builder.
+// get all of it. Valid as long as its builder, and like it of one thread.
 class KSTREAM_EXPORT Stream {
  public:
-  Stream Filter(Expression keep, std::string name = {}) const;
+  // Forwards a record untouched when the condition holds (Filter) or does not (FilterNot).
+  Stream Filter(StreamExpression keep, std::string name = {}) const;
   Stream Filter(Predicate keep, std::string name = {}) const;
-  Stream FilterNot(Expression drop, std::string name = {}) const;
+  Stream FilterNot(StreamExpression drop, std::string name = {}) const;
   Stream FilterNot(Predicate drop, std::string name = {}) const;
 
-  // Value and key may both change: the stream is re-keyed. A mapping function emits exactly one
-  // record, otherwise the record is bad.
-  Stream Map(MapSpec spec, std::string name = {}) const;
+  // One record for one; any other number makes it bad. A function may change all of the record, so
+  // the stream is re-keyed; expressions re-key it if they set the key.
+  Stream Map(MapExpressions made, std::string name = {}) const;
   Stream Map(Mapper mapper, std::string name = {}) const;
-  // The key stays. The expression must give exactly one value, otherwise the record is bad.
-  Stream MapValues(Expression value, std::string name = {}) const;
-  Stream MapValues(ValueMapper mapper, std::string name = {}) const;
-  // 0..n records for one.
-  Stream FlatMap(MapSpec spec, std::string name = {}) const;
+  // 0..n records for one; otherwise as Map.
+  Stream FlatMap(MapExpressions made, std::string name = {}) const;
   Stream FlatMap(Mapper mapper, std::string name = {}) const;
-  // 0..n records for one; the key stays whatever the function says.
-  Stream FlatMapValues(Expression values, std::string name = {}) const;
+  // One value for one, and the key stays.
+  Stream MapValues(StreamExpression value, std::string name = {}) const;
+  Stream MapValues(ValueMapper mapper, std::string name = {}) const;
+  // 0..n records for one; the key stays whatever the function emits.
+  Stream FlatMapValues(StreamExpression values, std::string name = {}) const;
   Stream FlatMapValues(Mapper mapper, std::string name = {}) const;
-  // Replaces the key: text if a string, else compact JSON; null means no key.
-  Stream SelectKey(Expression key, std::string name = {}) const;
+  // Replaces the key and nothing else, of null payloads too. The value of an expression is text if
+  // a string, else compact JSON, by the serde of keys; null means no key.
+  Stream SelectKey(StreamExpression key, std::string name = {}) const;
   Stream SelectKey(KeySelector key, std::string name = {}) const;
 
-  // Each record goes to the first branch whose condition holds, or nowhere. As many streams as
-  // branches, in their order. `otherwise`, if named, gets the rest and is the last.
+  // Each record goes to the first branch whose condition holds, or nowhere. Gives the branches in
+  // their order; `otherwise`, if it is named, is the last and gets the rest.
   std::vector<Stream> Branch(std::vector<BranchSpec> branches, std::string otherwise = {},
                              std::string name = {}) const;
-  // The records of both, as they come.
+  // The records of both, as they come. Both must be seen through the same serdes.
   Stream Merge(const Stream& other, std::string name = {}) const;
   // Looks at each record, which goes on untouched.
   Stream Peek(Action action, std::string name = {}) const;
-  // A processor of one's own, with the stores it is to see.
+  // A processor of one's own, with the stores that it is to see. It may change the key.
   Stream Process(ProcessorSupplier supplier, std::string name = {},
                  std::vector<std::string> stores = {}) const;
 
-  // Through a topic of the user's: written by one stage, read by the next.
+  // Through a topic of the user's: what one stage writes, the next reads. Bytes, headers and
+  // timestamps stay. Its nodes are "<name>-sink" and "<name>-source".
   Stream Through(Location topic, std::string name = {}) const;
-  // Through an internal topic "<app>-<name>-repartition": records of one key meet in one task again
-  // after the key has changed.
+  // Through the internal topic "<app>-<name>-repartition": records of one key meet in one task
+  // again after the key has changed.
   Stream Repartition(std::string name) const;
 
-  // The end of the stream; records of one stream may go to several places.
-  void To(std::string name, SinkSpec sink) const;
+  // An end of the stream; it may have several.
+  void To(Location output, std::string name = {}) const;
+  void To(SinkSpec sink, std::string name = {}) const;
 
-  // Whether the key may differ from that of the topic it was read from, so that what follows and
-  // goes by key must repartition first.
+  // The node that gives these records.
+  const std::string& name() const { return node_; }
+  // Whether the key may differ from that by which the records were distributed, so that what
+  // follows and goes by key must repartition first.
   bool rekeyed() const { return rekeyed_; }
 
  private:
   friend class StreamBuilder;
-  struct Graph;
-  Stream(Graph* graph, std::string node, bool rekeyed, std::string child_of = {});
+  Stream(dsl::StreamGraph* graph, std::string node, SerdeNames serdes, bool rekeyed);
+  Stream Add(std::string name, Result<ProcessorSupplier> supplier, bool rekeyed,
+             std::vector<std::string> stores = {}) const;
+  Stream Via(Location topic, const std::string& name) const;
 
-  Graph* graph_;
-  std::string node_;   // the node that gives these records
-  std::string child_;  // of a branch: the name by which `node_` forwards
+  dsl::StreamGraph* graph_;
+  std::string node_;
+  SerdeNames serdes_;  // through which expressions see these records
   bool rekeyed_ = false;
 };
 
-// Collects streams; mistakes are reported by Build.
+// Collects streams. Belongs to one thread.
 class KSTREAM_EXPORT StreamBuilder {
  public:
-  // `serdes`: what expressions see of keys and values, unless a source says otherwise.
+  // `serdes`: how expressions, and sinks that are files, see keys and values of the streams whose
+  // source does not say otherwise.
   explicit StreamBuilder(SerdeNames serdes = {});
   ~StreamBuilder();
   StreamBuilder(StreamBuilder&&) noexcept;
 
-  Stream Source(std::string name, SourceSpec source);
+  // A source with a key of its own over a topic is re-keyed.
+  Stream Source(Location input, std::string name = {});
+  Stream Source(SourceSpec source, std::string name = {});
   // A store for Process to name.
   StreamBuilder& AddStore(std::string name, StoreSupplier supplier);
 
-  // As TopologyBuilder::Build.
+  // The first mistake made, else as TopologyBuilder::Build.
   Result<Topology> Build() const;
 
  private:
-  std::unique_ptr<Stream::Graph> graph_;
+  std::unique_ptr<dsl::StreamGraph> graph_;
 };
 
 }  // namespace kstream

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "kstream/topology.h"
-#include "task/task.h"
+#include "unit/dsl/task_run.h"
 
 namespace kstream {
 namespace {
@@ -17,91 +17,34 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// Copies what arrives, since a record is only a view.
-struct Kept {
-  std::optional<std::string> key, value;
-  std::string topic;
-  int32_t partition;
-  std::vector<std::pair<std::string, std::optional<std::string>>> headers;
-};
-
-class KeepingSink : public task::RecordSink {
- public:
-  Status Write(const Record& record) override {
-    Kept kept{std::optional<std::string>(record.key),
-              std::optional<std::string>(record.value),
-              std::string(record.topic),
-              record.partition,
-              {}};
-    for (const Header& header : record.headers) {
-      kept.headers.emplace_back(header.name, std::optional<std::string>(header.value));
-    }
-    records.push_back(kept);
-    return Status::Ok();
-  }
-  std::vector<std::string> Values() const {
-    std::vector<std::string> values;
-    for (const Kept& kept : records) values.push_back(kept.value.value_or("(null)"));
-    return values;
-  }
-  std::vector<Kept> records;
-};
-
 Expression Compiled(std::string_view text) {
   Result<Expression> expression = Expression::Compile(text, Language::kAuto, {"out"});
   EXPECT_TRUE(expression.ok()) << expression.status().message();
   return *expression;
 }
 
-// Runs one operator between a source and the sinks "out" and "rest".
-class OperatorRun {
+// One operator between a source and the sinks "out" and "rest".
+class OperatorRun : public TaskRun {
  public:
-  explicit OperatorRun(const Result<ProcessorSupplier>& supplier) {
-    SourceSpec source;
-    source.inputs.push_back({Location::Kind::kFile, "", "in"});
-    TopologyBuilder builder;
-    builder.AddSource("in", source)
-        .AddProcessor("op", *supplier, {"in"})
-        .AddSink("out", {}, {"op"})
-        .AddSink("rest", {}, {"op"});
-    task_.emplace(*builder.Build(), "0_0",
-                  [this](auto& node) { return node.name == "out" ? &out : &rest; });
-    EXPECT_TRUE(task_->Init().ok());
-  }
-  Status Process(Bytes value, Bytes key = std::nullopt, std::span<const Header> headers = {}) {
-    Record record;
-    record.topic = "in";
-    record.partition = 3;
-    record.value = value;
-    record.key = key;
-    record.headers = headers;
-    return task_->Process(0, record);
-  }
-  KeepingSink out, rest;
-
- private:
-  std::optional<task::Task> task_;
+  explicit OperatorRun(const Result<ProcessorSupplier>& supplier)
+      : TaskRun(TopologyBuilder()
+                    .AddSource("in", {.inputs = {{Location::Kind::kFile, "", "in"}}})
+                    .AddProcessor("op", *supplier, {"in"})
+                    .AddSink("out", {}, {"op"})
+                    .AddSink("rest", {}, {"op"})
+                    .Build()) {}
 };
 
-FilterSpec Keep(std::string_view text) {
-  return {.keep = Compiled(text), .kept = "out", .rest = {}, .route = {}, .serdes = {}};
-}
-MapSpec To(std::string_view text) {
-  return {.value = Compiled(text),
-          .tombstone = {},
-          .key = {},
-          .headers = {},
-          .route = {},
-          .serdes = {}};
-}
+FilterSpec Keep(std::string_view text) { return {.keep = Compiled(text), .kept = "out"}; }
+MapSpec To(std::string_view text) { return {.value = Compiled(text)}; }
 
 TEST(Filter, KeepsTheBytesOfWhatItKeeps) {
   OperatorRun run(Filter(Keep(".keep != false")));
   const char* spelled = R"({"k":1, "v":2.0,"p":1.10,"e":1e2,"z":-0.0})";
   EXPECT_TRUE(run.Process(spelled, "k1").ok());
   EXPECT_TRUE(run.Process(R"({"keep":false})").ok());
-  EXPECT_THAT(run.out.Values(), ElementsAre(spelled));
-  EXPECT_EQ(run.out.records[0].key, "k1");
+  EXPECT_THAT(run.out().Values(), ElementsAre(spelled));
+  EXPECT_EQ(run.out().records[0].key, "k1");
 }
 
 TEST(Filter, SendsTheRestElsewhereAndTurnsAroundWhenNegated) {
@@ -110,13 +53,13 @@ TEST(Filter, SendsTheRestElsewhereAndTurnsAroundWhenNegated) {
   OperatorRun run(Filter(spec));
   EXPECT_TRUE(run.Process("1").ok());
   EXPECT_TRUE(run.Process("2").ok());
-  EXPECT_THAT(run.out.Values(), ElementsAre("2"));
-  EXPECT_THAT(run.rest.Values(), ElementsAre("1"));
+  EXPECT_THAT(run.out().Values(), ElementsAre("2"));
+  EXPECT_THAT(run.out("rest").Values(), ElementsAre("1"));
 
   spec.negate = true;
   OperatorRun negated(Filter(spec));
   EXPECT_TRUE(negated.Process("1").ok());
-  EXPECT_THAT(negated.out.Values(), ElementsAre("1"));
+  EXPECT_THAT(negated.out().Values(), ElementsAre("1"));
 }
 
 TEST(Filter, MirrorsPartitionsByExpression) {
@@ -124,13 +67,13 @@ TEST(Filter, MirrorsPartitionsByExpression) {
   spec.route.partition = Compiled("$partition");
   OperatorRun run(Filter(spec));
   EXPECT_TRUE(run.Process("1").ok());
-  EXPECT_EQ(run.out.records[0].partition, 3);
+  EXPECT_EQ(run.out().records[0].partition, 3);
 }
 
 TEST(Filter, PassesANullPayloadAndRefusesAnEmptyOne) {
   OperatorRun run(Filter(Keep(". == null or true")));
   EXPECT_TRUE(run.Process(std::nullopt, "a").ok());
-  EXPECT_THAT(run.out.Values(), ElementsAre("(null)"));
+  EXPECT_THAT(run.out().Values(), ElementsAre("(null)"));
   EXPECT_EQ(run.Process("").code(), StatusCode::kData);
 }
 
@@ -138,28 +81,39 @@ TEST(Map, MakesAnyNumberOfRecords) {
   OperatorRun run(Map(To(".[]")));
   EXPECT_TRUE(run.Process("[1, 2.50, \"x\"]").ok());
   EXPECT_TRUE(run.Process("[]").ok());
-  EXPECT_THAT(run.out.Values(), ElementsAre("1", "2.50", "\"x\""));
+  EXPECT_THAT(run.out().Values(), ElementsAre("1", "2.50", "\"x\""));
 }
 
 TEST(Map, ForwardsNothingOfARecordThatFailsHalfway) {
   OperatorRun run(Map(To(".[] | 1 / .")));
   EXPECT_EQ(run.Process("[1, 0]").code(), StatusCode::kData);
-  EXPECT_THAT(run.out.Values(), IsEmpty());
+  EXPECT_THAT(run.out().Values(), IsEmpty());
+}
+
+TEST(Map, MakesExactlyOneWhereAskedTo) {
+  MapSpec spec = To(".[]");
+  spec.single = true;
+  OperatorRun run(Map(spec));
+  EXPECT_EQ(run.Process("[]").code(), StatusCode::kData);
+  EXPECT_EQ(run.Process("[1,2]").code(), StatusCode::kData);
+  EXPECT_TRUE(run.Process("[3]").ok());
+  EXPECT_TRUE(run.Process(std::nullopt).ok());
+  EXPECT_THAT(run.out().Values(), ElementsAre("3", "(null)"));
 }
 
 TEST(Map, RefusesARecordThatBecomesTooMany) {
   OperatorRun run(Map(To("range(.)")));
   EXPECT_TRUE(run.Process("3").ok());
   EXPECT_EQ(run.Process("100000000").message(), "one record becomes more than 256 MB of records");
-  EXPECT_EQ(run.out.records.size(), 3u);
+  EXPECT_EQ(run.out().records.size(), 3u);
 }
 
 TEST(Map, TellsJsonNullFromANullPayload) {
   OperatorRun run(Map(To(".")));
   EXPECT_TRUE(run.Process("null").ok());
   EXPECT_TRUE(run.Process(std::nullopt, "gone").ok());
-  EXPECT_THAT(run.out.Values(), ElementsAre("null", "(null)"));
-  EXPECT_EQ(run.out.records[1].key, "gone");
+  EXPECT_THAT(run.out().Values(), ElementsAre("null", "(null)"));
+  EXPECT_EQ(run.out().records[1].key, "gone");
 }
 
 TEST(Map, WritesATombstoneWhereAskedTo) {
@@ -168,7 +122,7 @@ TEST(Map, WritesATombstoneWhereAskedTo) {
   OperatorRun run(Map(spec));
   EXPECT_TRUE(run.Process(R"({"deleted":true})", "a").ok());
   EXPECT_TRUE(run.Process(R"({"deleted":false})", "b").ok());
-  EXPECT_THAT(run.out.Values(), ElementsAre("(null)", R"({"deleted":false})"));
+  EXPECT_THAT(run.out().Values(), ElementsAre("(null)", R"({"deleted":false})"));
 }
 
 TEST(Map, SetsKeysFromWhatWasReadAndWhatWasMade) {
@@ -176,9 +130,9 @@ TEST(Map, SetsKeysFromWhatWasReadAndWhatWasMade) {
   spec.key = Compiled("if $out == 9007199254740993 then null else .user end");
   OperatorRun run(Map(spec));
   EXPECT_TRUE(run.Process(R"({"user":"u1","items":[1,9007199254740993]})", "old").ok());
-  EXPECT_THAT(run.out.Values(), ElementsAre("1", "9007199254740993"));
-  EXPECT_EQ(run.out.records[0].key, "u1");
-  EXPECT_EQ(run.out.records[1].key, std::nullopt);
+  EXPECT_THAT(run.out().Values(), ElementsAre("1", "9007199254740993"));
+  EXPECT_EQ(run.out().records[0].key, "u1");
+  EXPECT_EQ(run.out().records[1].key, std::nullopt);
 }
 
 TEST(Map, AppendsHeadersBehindThoseThatWereThere) {
@@ -188,9 +142,9 @@ TEST(Map, AppendsHeadersBehindThoseThatWereThere) {
   OperatorRun run(Map(spec));
   const Header had[] = {{"h", "1"}, {"h", std::nullopt}};
   EXPECT_TRUE(run.Process("[5,6]", std::nullopt, had).ok());
-  ASSERT_EQ(run.out.records.size(), 2u);
+  ASSERT_EQ(run.out().records.size(), 2u);
   using H = std::pair<std::string, std::optional<std::string>>;
-  EXPECT_THAT(run.out.records[1].headers,
+  EXPECT_THAT(run.out().records[1].headers,
               ElementsAre(H{"h", "1"}, H{"h", std::nullopt}, H{"n", "6"}, H{"none", std::nullopt}));
 }
 
@@ -199,7 +153,7 @@ TEST(Map, ChoosesATopicPerRecord) {
   spec.route.to = Compiled("\"out-\\(.country)\"");
   OperatorRun run(Map(spec));
   EXPECT_TRUE(run.Process(R"({"country":"de","v":1})").ok());
-  EXPECT_EQ(run.out.records[0].topic, "out-de");
+  EXPECT_EQ(run.out().records[0].topic, "out-de");
   spec.route.to = Compiled(".country");
   OperatorRun none(Map(spec));
   EXPECT_EQ(none.Process(R"({"country":7,"v":1})").code(), StatusCode::kData);
@@ -211,7 +165,7 @@ TEST(Map, WritesValuesByTheirSerde) {
   spec.serdes.value = "string";
   OperatorRun run(Map(spec));
   EXPECT_TRUE(run.Process("abc").ok());
-  EXPECT_THAT(run.out.Values(), ElementsAre("ABC"));
+  EXPECT_THAT(run.out().Values(), ElementsAre("ABC"));
 }
 
 TEST(Operators, RefuseAnUnknownSerde) {

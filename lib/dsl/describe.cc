@@ -1,0 +1,77 @@
+#include "dsl/describe.h"
+
+#include <algorithm>
+
+#include "expr/program.h"
+
+namespace kstream::dsl {
+namespace {
+
+bool IsWordCharacter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+         c == '-' || c == '_';
+}
+
+void AppendFlag(std::string_view flag, std::string_view value, std::string* out) {
+  if (value.empty()) return;
+  out->append(" ").append(flag).append(" ").append(value);
+}
+
+void AppendFlag(std::string_view flag, const std::optional<Expression>& value, std::string* out) {
+  if (value) AppendFlag(flag, Quoted(*value), out);
+}
+
+void AppendRoute(const RouteSpec& route, std::string* out) {
+  AppendFlag("--to", route.to, out);
+  AppendFlag("--partition", route.partition, out);
+}
+
+}  // namespace
+
+std::string Quoted(std::string_view text) {
+  if (!text.empty() && std::ranges::all_of(text, IsWordCharacter)) return std::string(text);
+  std::string out = "'";
+  for (const char c : text) {
+    if (c == '\'') {
+      out += "'\\''";
+    } else if (c == '\n') {
+      out += "'$'\\n''";
+    } else {
+      out += c;
+    }
+  }
+  return out += '\'';
+}
+
+std::string Quoted(const Expression& expression) {
+  return (expression.program()->json_logic() ? "jsonlogic " : "") + Quoted(expression.text());
+}
+
+std::string Describe(const SerdeNames& serdes) {
+  const SerdeNames defaults;
+  std::string out;
+  if (serdes.key != defaults.key) AppendFlag("-s", "key=" + Quoted(serdes.key), &out);
+  if (serdes.value != defaults.value) AppendFlag("-s", "value=" + Quoted(serdes.value), &out);
+  return out;
+}
+
+std::string Describe(const FilterSpec& spec) {
+  std::string out = (spec.negate ? "filter-not " : "filter ") + Quoted(spec.keep);
+  if (!spec.kept.empty()) AppendFlag("kept-to", Quoted(spec.kept), &out);
+  if (!spec.rest.empty()) AppendFlag("rest-to", Quoted(spec.rest), &out);
+  AppendRoute(spec.route, &out);
+  return out + Describe(spec.serdes);
+}
+
+std::string Describe(const MapSpec& spec) {
+  std::string out = (spec.single ? "map " : "flat-map ") + Quoted(spec.value);
+  AppendFlag("--tombstone", spec.tombstone, &out);
+  AppendFlag("--set-key", spec.key, &out);
+  for (const auto& [name, expression] : spec.headers) {
+    AppendFlag("--header", Quoted(name) + "=" + Quoted(expression), &out);
+  }
+  AppendRoute(spec.route, &out);
+  return out + Describe(spec.serdes);
+}
+
+}  // namespace kstream::dsl
