@@ -314,4 +314,8 @@ Status Reader::Parse(std::string_view text, Document* document) {
   return rep_->Alone(text, document);
 }
 
+bool Reader::Lasts(const Document& document) const {
+  return rep_->region.count > 0 && document.token_ == rep_->region.token;
+}
+
 }  // namespace kstream::json

@@ -142,6 +142,10 @@ class Reader {
   // Prepare.
   Status Parse(std::string_view text, Document* document);
 
+  // Whether `document`, parsed since the last Prepare, was found by the region's index: then it
+  // lives until the next Prepare, whatever is parsed in between.
+  bool Lasts(const Document& document) const;
+
  private:
   struct Rep;
   std::unique_ptr<Rep> rep_;
@@ -155,7 +159,12 @@ struct ValueCache {
   bool one_line =
       false;  // the value is known to be valid JSON without line ends: print it as it is
 
+  // For another value.
   void Reset() { parsed = one_line = false; }
+  // For the same value after others were parsed: forgets a document that may have gone.
+  void Freshen() {
+    if (parsed && !reader->Lasts(document)) parsed = false;
+  }
 };
 
 // --- text helpers, shared by all that read or print JSON ---

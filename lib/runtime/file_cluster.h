@@ -11,9 +11,10 @@
 //   where a new stretch of some file has to be read. `origins` says of each record which partition
 //   and line it is, since an envelope may say another place of itself, and which SourceSpec it was
 //   decoded for: a file that two sources read is read twice.
-// - record.cache is set: to be reset, not replaced, before the record is processed, as its reader
-//   knows the lines around (json::Reader::Prepare). `as_read` is filled unless all records are as
-//   they were read. A record in `bad` is as it was read, without a cache.
+// - Each record has a cache of its own, whose reader knows the lines around (json::Reader::Prepare)
+//   and which may hold the value parsed already: Freshen it, do not reset or replace it, before the
+//   record is processed. `as_read` is filled unless all records are as they were read. A record in
+//   `bad` is as it was read, without a cache.
 // - The end of a partition is not known before it comes: it is in `finished` (and `ends`) of the
 //   batch that brings nothing after it, or of a later one. Admin says kUntilEnd until then.
 // - A batch holds the memory of its records alone and may outlive the consumer; what `origins`

@@ -1,6 +1,8 @@
 #include "runtime/file_cursor.h"
 
-#include <algorithm>
+#include <memory>
+#include <new>
+#include <type_traits>
 #include <utility>
 
 namespace kstream::runtime {
@@ -32,8 +34,23 @@ bool FileCursor::Next(bool as_read, FileItem* item) {
     item->status =
         lines_->Decode(line, item->line, memory, &item->record, as_read ? &item->as_read : nullptr);
   }
-  if (!item->status.ok()) item->as_read = lines_->Raw(line, item->line, memory);
+  if (item->status.ok()) {
+    item->record.cache = stretch_->KeepCache();
+  } else {
+    item->as_read = lines_->Raw(line, item->line, memory);
+  }
   return true;
+}
+
+json::ValueCache* FileCursor::Stretch::KeepCache() {
+  static_assert(std::is_trivially_destructible_v<json::ValueCache>);
+  constexpr size_t kSize = sizeof(json::ValueCache);
+  size_t space = kSize + alignof(json::ValueCache);
+  void* place = memory.arena.Allocate(space);
+  std::align(alignof(json::ValueCache), kSize, place, space);
+  auto* const kept = new (place) json::ValueCache(memory.cache);
+  kept->Freshen();
+  return kept;
 }
 
 Result<FileCursor::Got> FileCursor::Read(std::chrono::milliseconds wait) {

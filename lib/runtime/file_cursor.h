@@ -59,6 +59,9 @@ class FileCursor {
     transport::Chunk chunk;
     std::string rows;  // of csv and tsv: its rows as JSON, each on a line, bad ones as empty lines
     LineMemory memory;
+
+    // A cache of its own for the record decoded last: what is parsed of it stays parsed.
+    json::ValueCache* KeepCache();
   };
   struct Row {
     int64_t line;

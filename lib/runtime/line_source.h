@@ -35,7 +35,7 @@ struct LineMemory {
   LineMemory& operator=(const LineMemory&) = delete;
 
   json::Reader reader;
-  json::ValueCache cache;  // of the line decoded last; to be reset for any other
+  json::ValueCache cache;  // of the line decoded last
   EnvelopeReader envelope;
   Arena arena;
 };

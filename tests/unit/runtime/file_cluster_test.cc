@@ -245,17 +245,34 @@ TEST_F(FileClusterTest, ABatchOfCsvKeepsAllItsMemory) {
   EXPECT_EQ(i, 100'000);
 }
 
-TEST_F(FileClusterTest, TheCacheParsesEachRecordOfABatch) {
+TEST_F(FileClusterTest, WhatWasParsedForAKeyStaysParsedForEachRecordOfABatch) {
   source_.format = "csv";
-  File("in", "n\n1\n2\n");
+  source_.key = *Expression::Compile(".n");
+  File("in", "n,e\n1,\"\"\"\"\n2,\n");
   Open();
   Poll();
+  ASSERT_EQ(batch_->records.size(), 2u);
+  EXPECT_TRUE(batch_->bad.empty());
   for (const Record& record : batch_->records) {
-    record.cache->Reset();
-    json::Document document;
-    ASSERT_TRUE(record.cache->reader->Parse(*record.value, &document).ok());
+    record.cache->Freshen();
+    ASSERT_TRUE(record.cache->parsed);
+    const json::Document& document = record.cache->document;
     EXPECT_EQ(document.Raw(document.Find(document.root(), "n")),
               "\"" + std::to_string(record.offset) + "\"");
+  }
+}
+
+TEST_F(FileClusterTest, WhatWasParsedAloneIsForgottenBetweenRecords) {
+  source_.key = *Expression::Compile(".n");
+  File("in", "{\"n\":1}\n\"\n{\"n\":2}\n");  // the lone quote spoils the index
+  Open();
+  Poll();
+  ASSERT_EQ(batch_->records.size(), 3u);
+  EXPECT_EQ(batch_->bad.size(), 1u);
+  for (const size_t i : {0, 2}) {
+    batch_->records[i].cache->Freshen();
+    EXPECT_FALSE(batch_->records[i].cache->parsed);
+    EXPECT_EQ(batch_->records[i].key, i == 0 ? "1" : "2");
   }
 }
 
