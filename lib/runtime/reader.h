@@ -2,7 +2,7 @@
 //
 // Several tasks may read one partition (a broadcast input), and several sources of one task too: it
 // is then read from where the one furthest back stands, and the others leave alone what they have
-// had. Tested by tests/unit/runtime/kafka_run_test.cc.
+// had. Tested by tests/unit/runtime/loop_run_test.cc.
 #ifndef KSTREAM_RUNTIME_READER_H_
 #define KSTREAM_RUNTIME_READER_H_
 

@@ -201,6 +201,7 @@ Status StreamThread::Read(Reader* reader, milliseconds wait) {
   state_->read.fetch_add(static_cast<int64_t>(records), std::memory_order_relaxed);
   const Clock::Instant begin = state_->clock->Steady();
   KSTREAM_RETURN_IF_ERROR(TakeRecords(reader));
+  if (state_->limit_reached()) return Status::Ok();  // the rest of the batch is not done
   KSTREAM_RETURN_IF_ERROR(TakeEnds(reader));
   // So many as would have taken as long as a turn should; the transport has a limit of its own.
   const auto took = state_->clock->Steady() - begin;

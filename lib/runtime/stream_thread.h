@@ -9,7 +9,7 @@
 // batch is cut to what can be processed in half a second, so a slow stage answers its group.
 //
 // The loop is a sequence of turns, so that a test can interleave those of several threads in one.
-// Tested by tests/unit/runtime/kafka_run_test.cc and tests/broker/.
+// Tested by tests/unit/runtime/loop_run_test.cc and tests/broker/.
 #ifndef KSTREAM_RUNTIME_STREAM_THREAD_H_
 #define KSTREAM_RUNTIME_STREAM_THREAD_H_
 

@@ -34,12 +34,14 @@ class CommitterTest : public testing::Test {
     EXPECT_TRUE(outputs_.Open().ok());
     consumer_ = *cluster_.NewConsumer({.group = "app", .instance_id = "", .threads = 1});
     EXPECT_TRUE(consumer_->Subscribe({"in"}).ok());
-    committer_.emplace(&outputs_, consumer_.get(), kInterval, [this](bool all) {
-      asked_++;
-      all_ = all;
-      return positions_;
-    });
-    now_ = Clock::now();  // not before the committer's own beginning
+    committer_.emplace(
+        &outputs_, consumer_.get(), kInterval,
+        [this](bool all) {
+          asked_++;
+          all_ = all;
+          return positions_;
+        },
+        clock_);
   }
 
   void Write() {
@@ -48,9 +50,12 @@ class CommitterTest : public testing::Test {
     ASSERT_TRUE(outputs_.SinkOf(state_.topology.graph().nodes.back())->Write(record).ok());
   }
   // A turn in which the interval is over again.
-  Status Turn() { return committer_->Turn(now_ += kInterval); }
+  Status Turn() {
+    clock_.Advance(kInterval);
+    return committer_->Turn();
+  }
   // A turn in which it is not.
-  Status EarlyTurn() { return committer_->Turn(now_); }
+  Status EarlyTurn() { return committer_->Turn(); }
   // Reports the outcome of asynchronous commits.
   void Poll() {
     const auto batch = consumer_->NewBatch();
@@ -68,8 +73,8 @@ class CommitterTest : public testing::Test {
   std::vector<PartitionOffset> positions_{{kA, 1, ""}};
   int asked_ = 0;
   bool all_ = false;  // when last asked
+  ManualClock clock_;
   std::optional<Committer> committer_;
-  Clock::time_point now_;
 };
 
 TEST_F(CommitterTest, NothingHappensBeforeTheIntervalIsOver) {
@@ -183,7 +188,7 @@ TEST_F(CommitterTest, AFencedCommitEndsTheStageAtOnce) {
 TEST_F(CommitterTest, EveryPositionIsAskedForNowAndThen) {
   ASSERT_TRUE(Turn().ok());
   EXPECT_FALSE(all_);
-  now_ += std::chrono::hours(1);
+  clock_.Advance(std::chrono::hours(1));
   ASSERT_TRUE(Turn().ok());
   EXPECT_TRUE(all_) << "the broker would forget what is not committed again";
   ASSERT_TRUE(Turn().ok());
@@ -191,9 +196,10 @@ TEST_F(CommitterTest, EveryPositionIsAskedForNowAndThen) {
 }
 
 TEST_F(CommitterTest, WithoutAConsumerNothingIsCommitted) {
-  Committer committer(&outputs_, nullptr, kInterval, [this](bool) { return positions_; });
+  Committer committer(&outputs_, nullptr, kInterval, [this](bool) { return positions_; }, clock_);
   Write();
-  ASSERT_TRUE(committer.Turn(now_ + kInterval).ok());
+  clock_.Advance(kInterval);
+  ASSERT_TRUE(committer.Turn().ok());
   ASSERT_TRUE(committer.Finish().ok());
   EXPECT_EQ(Committed(kA), kNoOffset);
   EXPECT_EQ(cluster_.Read("out").size(), 1u);

@@ -14,7 +14,8 @@
 #include <vector>
 
 #include "kstream/operators.h"
-#include "runtime/kafka_run.h"
+#include "runtime/group_check.h"
+#include "runtime/loop_run.h"
 #include "transport/memory/memory_cluster.h"
 
 namespace kstream::runtime {
@@ -25,12 +26,15 @@ inline Location TopicNamed(const std::string& name) {
 
 class MemoryRun : public testing::Test {
  protected:
+  static constexpr const char* kKeep = ". != null";
+
   MemoryRun() {
     source_.inputs = {TopicNamed("in")};
     sink_.output = TopicNamed("out");
     options_.commit_interval = std::chrono::milliseconds(0);  // every turn of the loop commits
     // A run that ends by itself and does not is a failure, not a hang.
     cluster_.OnIdle([this, turns = 0]() mutable {
+      clock_->Advance(std::chrono::milliseconds(50));
       if (++turns < 10'000) return;
       ADD_FAILURE() << "the stage does not end";
       state_->stop = true;
@@ -53,11 +57,12 @@ class MemoryRun : public testing::Test {
     return cluster_.Committed(options_.app, {topic, partition});
   }
 
-  Status Run(const std::string& keep = ". != null") {
+  Topology Build(const std::string& keep = kKeep) const {
     TopologyBuilder builder;
     builder.AddSource("in", source_)
         .AddProcessor("filter",
                       *Filter({.keep = *Expression::Compile(keep),
+                               .negate = false,
                                .kept = {},
                                .rest = {},
                                .route = {},
@@ -65,7 +70,17 @@ class MemoryRun : public testing::Test {
                       {"in"})
         .AddSink("out", sink_, {"filter"});
     if (also_) builder.AddSink("also", *also_, {"filter"});
-    RunState state(*builder.Build(), options_);
+    return *builder.Build();
+  }
+  // The client.id of another member that runs the same.
+  std::string ClientId() const {
+    return MemberTag{.hash = Build().Hash(), .version = 0, .instance = "00000001", .thread = 0}
+        .ToClientId();
+  }
+
+  Status Run(const std::string& keep = kKeep) {
+    RunState state(Build(keep), options_);
+    state.clock = clock_;
     state.from = *FromSpec::Parse(options_.from, 0);
     if (options_.limit) state.budget = *options_.limit;
     state.clusters[""] = std::make_unique<transport::memory::MemoryCluster>(cluster_);
@@ -74,7 +89,7 @@ class MemoryRun : public testing::Test {
     }
     state_ = &state;
     OutputFiles files;
-    const Status status = RunOnKafka(&state, &files);
+    const Status status = RunLoop(&state, &files, {});
     counts_ = {.read = state.read,
                .written = state.written,
                .skipped = state.bad.skipped,
@@ -88,6 +103,7 @@ class MemoryRun : public testing::Test {
   Status RunSteps(std::vector<std::function<void()>> steps) {
     size_t next = 0;
     cluster_.OnIdle([&] {
+      clock_->Advance(std::chrono::milliseconds(50));
       if (next < steps.size()) {
         steps[next++]();
       } else {
@@ -100,6 +116,7 @@ class MemoryRun : public testing::Test {
     return status;
   }
 
+  std::shared_ptr<ManualClock> clock_ = std::make_shared<ManualClock>();  // moves when all is idle
   transport::memory::MemoryCluster cluster_;                        // home
   std::map<std::string, transport::memory::MemoryCluster> others_;  // by name
   SourceSpec source_;

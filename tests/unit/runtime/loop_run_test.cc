@@ -1,5 +1,5 @@
 // One thread of a stage on topics: what is read, written and committed, and where it ends.
-#include "runtime/kafka_run.h"
+#include "runtime/loop_run.h"
 
 #include <cstdio>
 #include <fstream>

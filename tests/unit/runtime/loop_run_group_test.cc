@@ -1,7 +1,7 @@
 // A stage on topics as a member of a group, and tasks of several partitions.
 #include <mutex>
 
-#include "runtime/kafka_run.h"
+#include "runtime/loop_run.h"
 #include "unit/runtime/memory_run.h"
 
 namespace kstream::runtime {
@@ -17,8 +17,10 @@ using transport::TopicPartition;
 // Another member of the group, which the test moves.
 class OtherMember {
  public:
-  OtherMember(transport::memory::MemoryCluster* cluster, const std::string& topic)
-      : consumer_(*cluster->NewConsumer({.group = "app", .instance_id = "", .threads = 1})),
+  OtherMember(transport::memory::MemoryCluster* cluster, const std::string& topic,
+              const std::string& client_id)
+      : consumer_(*cluster->NewConsumer(
+            {.group = "app", .instance_id = "", .threads = 1, .client_id = client_id})),
         batch_(consumer_->NewBatch()) {
     EXPECT_TRUE(consumer_->Subscribe({topic}).ok());
   }
@@ -49,7 +51,7 @@ TEST_F(KafkaRunGroup, WhatIsRevokedIsCommittedBeforeItIsGivenBack) {
   cluster_.Produce("in", 1, {.value = "1"});
   cluster_.HoldAcks(true);
   ASSERT_TRUE(RunSteps({[&] {
-                          other_.emplace(&cluster_, "in");
+                          other_.emplace(&cluster_, "in", ClientId());
                           EXPECT_THAT(other_->Assigned(), IsEmpty());
                         },
                         // The stage waits for its acknowledgements now.
@@ -74,7 +76,7 @@ TEST_F(KafkaRunGroup, WhatIsLostIsNeverCommitted) {
   Topics({"in"});
   Produce("in", {"1"});
   cluster_.HoldAcks(true);
-  ASSERT_TRUE(RunSteps({[&] { other_.emplace(&cluster_, "in"); },
+  ASSERT_TRUE(RunSteps({[&] { other_.emplace(&cluster_, "in", ClientId()); },
                         [&] {
                           cluster_.Evict("app", {"in", 0});
                         },
@@ -131,7 +133,7 @@ TEST_F(KafkaRunGroup, AMemberWithoutTasksWaitsForThoseThatHaveThem) {
   Topics({"in"});
   Produce("in", {"1"});
   options_.exit_at_end = true;
-  other_.emplace(&cluster_, "in");
+  other_.emplace(&cluster_, "in", ClientId());
   ASSERT_EQ(other_->Assigned().size(), 1u);
   ASSERT_TRUE(RunSteps({[] {}, [] {}, [&] { other_.reset(); }}).ok());
   EXPECT_THAT(Values("out"), ElementsAre("1")) << "it died without a commit: its work came here";
@@ -203,6 +205,7 @@ TEST_F(KafkaRunGroup, ATopicThatComesLaterIsReadFromItsBeginning) {
   Produce("in-a", {"before the start"});
   source_.inputs = {TopicNamed("^in-")};
   options_.from = "end";
+  options_.home.consumer = {{"topic.metadata.refresh.interval.ms", "50"}};
   ASSERT_TRUE(RunSteps({[&] {
                           Topics({"in-b"});
                           Produce("in-b", {"1"});
