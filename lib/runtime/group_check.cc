@@ -162,7 +162,7 @@ Result<GroupCheck::Verdict> GroupCheck::Judge() {
   if (older != nullptr) {
     const milliseconds limit = options_.session_timeout + kBeyondSession;
     return WaitFor(Wait::kOlder, limit,
-                   Refuse(*older, fmt::format("is older and has not left in {} s", Seconds(limit)),
+                   Refuse(*older, "is older and must leave first",
                           "stop it, or start this one under another id (-G)"));
   }
   if (!joined) {

@@ -175,7 +175,7 @@ Result<TaskLayout> ParseLayout(const Json& stage, const std::vector<InputTopic>&
   }
   int64_t all = 0;
   for (const InputTopic& topic : topics) all += topic.partitions;
-  if (std::ssize(found) != all) return Damaged("layout");
+  if (found.empty() || std::ssize(found) != all) return Damaged("layout");
 
   TaskLayout layout;
   for (const auto& task : tasks) {
