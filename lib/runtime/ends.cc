@@ -73,7 +73,8 @@ Status Ends::Update(const RunPlan& plan, transport::Consumer* consumer) {
     for (const InputTopic& topic : plan.stages[i].topics) {
       std::vector<TopicPartition> partitions;
       for (int32_t n = 0; n < topic.partitions; n++) {
-        if (!plan.ends.contains({topic.cluster, topic.topic, n})) partitions.push_back({topic.topic, n});
+        if (!plan.ends.contains({topic.cluster, topic.topic, n}))
+          partitions.push_back({topic.topic, n});
       }
       if (partitions.empty() || topic.cluster == kFiles) continue;
       KSTREAM_ASSIGN_OR_RETURN(const auto logs, admins_->Ask(topic.cluster, [&](Admin* admin) {

@@ -1,10 +1,10 @@
 // Ends: where a run that ends (-e, @T1:T2, files) stops in each partition, and whether others still
 // work towards it.
 //
-// What comes from outside ends where it ended at the start. A topic between two stages ends where it
-// ends once the stage above is *complete*: all of its partitions processed to their ends, everywhere,
-// and committed (with a group) or acknowledged (in this process). Stages are completed from the top
-// down. Tested by tests/unit/runtime/ends_test.cc.
+// What comes from outside ends where it ended at the start. A topic between two stages ends where
+// it ends once the stage above is *complete*: all of its partitions processed to their ends,
+// everywhere, and committed (with a group) or acknowledged (in this process). Stages are completed
+// from the top down. Tested by tests/unit/runtime/ends_test.cc.
 #ifndef KSTREAM_RUNTIME_ENDS_H_
 #define KSTREAM_RUNTIME_ENDS_H_
 
@@ -47,12 +47,12 @@ class Ends {
   const RunState* const state_;
   Admins* const admins_;
 
-  mutable std::mutex mutex_;  // guards all below
-  std::vector<std::set<int32_t>> completed_;    // without a group: tasks of each stage
-  std::vector<bool> complete_;                  // stages, once and for ever
+  mutable std::mutex mutex_;                  // guards all below
+  std::vector<std::set<int32_t>> completed_;  // without a group: tasks of each stage
+  std::vector<bool> complete_;                // stages, once and for ever
   std::vector<std::optional<Clock::Instant>> asked_;
-  std::vector<bool> known_;                     // stages whose inputs have ends
-  std::map<InputPartition, int64_t> inner_;     // ends of what stages write
+  std::vector<bool> known_;                  // stages whose inputs have ends
+  std::map<InputPartition, int64_t> inner_;  // ends of what stages write
   int version_ = 0;
 };
 

@@ -25,7 +25,7 @@ class LifeCycle {
  private:
   static bool Allowed(RuntimeState from, RuntimeState to);
 
-  std::mutex telling_;  // held while the listener is called: one call at a time
+  std::mutex telling_;        // held while the listener is called: one call at a time
   mutable std::mutex mutex_;  // guards all below
   RuntimeState state_ = RuntimeState::kCreated;
   StateListener listener_;

@@ -287,7 +287,8 @@ Status ThreadOutputs::Send(const Location& to, const Record& record, int32_t par
   if (!to.is_topic() || to.is_pattern()) {
     return Status::Usage(fmt::format("cannot send to {}: it is not a topic", to.ToString()));
   }
-  KSTREAM_ASSIGN_OR_RETURN(transport::Producer::Topic* const topic, TopicNamed(to.cluster, to.name));
+  KSTREAM_ASSIGN_OR_RETURN(transport::Producer::Topic* const topic,
+                           TopicNamed(to.cluster, to.name));
   KSTREAM_ASSIGN_OR_RETURN(transport::Producer* const producer, ProducerOf(to.cluster));
   return SendTo(producer, topic, partition, record, true, state_->options.dry_run);
 }

@@ -91,10 +91,9 @@ class ThreadOutputs {
   bool TakeFromBudget();
   void GiveBackToBudget();
   // A topic that a record or a processor names, looked up once. kRefused: an input reads it.
-  Result<transport::Producer::Topic*> TopicNamed(const std::string& cluster,
-                                                 std::string_view name);
-  Status SendTo(transport::Producer* producer, transport::Producer::Topic* topic,
-                int32_t partition, const Record& record, bool counts, bool dry);
+  Result<transport::Producer::Topic*> TopicNamed(const std::string& cluster, std::string_view name);
+  Status SendTo(transport::Producer* producer, transport::Producer::Topic* topic, int32_t partition,
+                const Record& record, bool counts, bool dry);
   Result<std::unique_ptr<task::RecordSink>> NewSink(const SinkSpec& spec, bool counts);
   Result<transport::Producer*> ProducerOf(const std::string& cluster);
 

@@ -28,8 +28,7 @@ std::vector<TaskId> RunPlan::Tasks() const {
   return tasks;
 }
 
-Result<std::vector<TaskPartition>> RunPlan::PartitionsOf(const RunState& state,
-                                                         TaskId task) const {
+Result<std::vector<TaskPartition>> RunPlan::PartitionsOf(const RunState& state, TaskId task) const {
   std::vector<TaskPartition> result;
   const StagePlan& stage = stages[task.stage];
   if (static_cast<size_t>(task.number) >= stage.tasks.size()) return result;

@@ -23,7 +23,7 @@ namespace kstream::runtime {
 struct StagePlan {
   std::vector<InputTopic> topics;  // in the order of the inputs; those of a pattern by name
   TaskLayout tasks;
-  Lead lead;                       // in the group; without a topic where there is none
+  Lead lead;                        // in the group; without a topic where there is none
   std::set<InputPartition> shared;  // read by several tasks
 };
 

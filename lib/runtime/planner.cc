@@ -81,10 +81,10 @@ Status Planner::Open() {
                              admins_->Ask("", [](Admin* admin) { return admin->Topics("^"); }));
     KSTREAM_ASSIGN_OR_RETURN(manifest_, log_->Read());
     if (!manifest_ && state_->options.dry_run) {
-      return Status::Usage(
-          fmt::format("--dry-run: application {} has not run yet, and its tasks are laid out by its "
-                      "first run: leave out --app",
-                      state_->options.app));
+      return Status::Usage(fmt::format(
+          "--dry-run: application {} has not run yet, and its tasks are laid out by its "
+          "first run: leave out --app",
+          state_->options.app));
     }
   }
   KSTREAM_ASSIGN_OR_RETURN(Plans plans, PlanAll(false));
@@ -122,7 +122,8 @@ Status Planner::Publish(Plans plans) {
       KSTREAM_RETURN_IF_ERROR(admins_
                                   ->Ask(topic.cluster,
                                         [&](Admin* admin) {
-                                          return admin->CreateTopic(topic.topic, topic.partitions, 1);
+                                          return admin->CreateTopic(topic.topic, topic.partitions,
+                                                                    1);
                                         })
                                   .status());
     }
@@ -213,9 +214,9 @@ Result<std::vector<InputTopic>> Planner::TopicsOfInput(const Location& input, co
                                       })
                                 .status());
   }
-  KSTREAM_ASSIGN_OR_RETURN(
-      const auto counts,
-      admins_->Ask(location.cluster, [&](Admin* admin) { return admin->Topics(location.name); }));
+  KSTREAM_ASSIGN_OR_RETURN(const auto counts, admins_->Ask(location.cluster, [&](Admin* admin) {
+    return admin->Topics(location.name);
+  }));
   std::vector<InputTopic> topics;
   for (const auto& [name, partitions] : counts) {
     if (!location.is_pattern() || !IsInternal(name))
@@ -259,8 +260,8 @@ Result<StagePlan> Planner::PlanStage(size_t number, const Plans& plans, bool gro
   LayoutRules rules;
   rules.stateful = !stage.stores.empty();
   if (grouped && !choice.internal) rules.max_tasks = static_cast<size_t>(choice.partitions);
-  KSTREAM_ASSIGN_OR_RETURN(plan.tasks, LayOut(grouper_, plan.topics,
-                                              recorded ? &recorded->layout : nullptr, rules));
+  KSTREAM_ASSIGN_OR_RETURN(
+      plan.tasks, LayOut(grouper_, plan.topics, recorded ? &recorded->layout : nullptr, rules));
   if (recorded && !grow) plan.tasks = recorded->layout.tasks;
   if (!grouped) return plan;
 
@@ -276,9 +277,10 @@ Result<StagePlan> Planner::PlanStage(size_t number, const Plans& plans, bool gro
 Result<Planner::Plans> Planner::PlanAll(bool grow) {
   const TopologyGraph& graph = state_->graph();
   if (manifest_ && manifest_->stages.size() != graph.stages.size()) {
-    return Status::Refused(fmt::format(
-        "application {} has run a topology of {} stages, and this one has {}: give it another --app",
-        state_->options.app, manifest_->stages.size(), graph.stages.size()));
+    return Status::Refused(
+        fmt::format("application {} has run a topology of {} stages, and this one has {}: give it "
+                    "another --app",
+                    state_->options.app, manifest_->stages.size(), graph.stages.size()));
   }
   Plans plans(graph.stages.size());
   // Leads that exist already count for all: a stage that grows goes behind the last of them.
@@ -298,7 +300,9 @@ Status Planner::FindEnds(RunPlan* plan) {
         plan->at_start.insert({topic.cluster, topic.topic, i});
       }
       // Files end by themselves, and what stages write ends when they do.
-      if (!state_->has_end() || topic.cluster == kFiles || IsOutput({topic.cluster, topic.topic, 0})) continue;
+      if (!state_->has_end() || topic.cluster == kFiles ||
+          IsOutput({topic.cluster, topic.topic, 0}))
+        continue;
       const std::vector<TopicPartition> partitions = PartitionsOf(topic);
       if (state_->from.until_time) {
         KSTREAM_ASSIGN_OR_RETURN(const auto ends, admins_->Ask(topic.cluster, [&](Admin* admin) {
@@ -310,7 +314,8 @@ Status Planner::FindEnds(RunPlan* plan) {
       KSTREAM_ASSIGN_OR_RETURN(const auto marks, admins_->Ask(topic.cluster, [&](Admin* admin) {
         return admin->Offsets(partitions);
       }));
-      for (const auto& [p, log] : marks) plan->ends[{topic.cluster, p.topic, p.partition}] = log.high;
+      for (const auto& [p, log] : marks)
+        plan->ends[{topic.cluster, p.topic, p.partition}] = log.high;
     }
   }
   return Status::Ok();

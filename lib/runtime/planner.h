@@ -76,7 +76,7 @@ class Planner {
   GrouperChoice grouper_;
   std::unique_ptr<ManifestLog> log_;  // null: no manifest is needed
 
-  mutable std::mutex mutex_;  // guards all below
+  mutable std::mutex mutex_;                 // guards all below
   std::map<std::string, int32_t> existing_;  // topics at home before the manifest was read
   std::optional<Manifest> manifest_;
   std::shared_ptr<const RunPlan> plan_;

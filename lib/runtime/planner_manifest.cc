@@ -62,8 +62,8 @@ Manifest Planner::Propose(const Plans& plans) const {
     for (const Location& input : node.source.inputs) {
       if (input.kind != Location::Kind::kRepartition) continue;
       const Location topic = state_->Resolve(input);
-      Replace(&manifest.topics, {topic.name, RepartitionCount(topic, plans),
-                                 InternalTopic::Kind::kRepartition});
+      Replace(&manifest.topics,
+              {topic.name, RepartitionCount(topic, plans), InternalTopic::Kind::kRepartition});
     }
   }
   for (const TopologyStore& store : state_->graph().stores) {
@@ -135,9 +135,8 @@ Status Planner::MakeInternalTopics() {
                                         })
                                   .status());
     } else if (found->second < topic.partitions) {
-      KSTREAM_RETURN_IF_ERROR(admins_->Ask("", [&](Admin* admin) {
-        return admin->CreatePartitions(topic.name, topic.partitions);
-      }));
+      KSTREAM_RETURN_IF_ERROR(admins_->Ask(
+          "", [&](Admin* admin) { return admin->CreatePartitions(topic.name, topic.partitions); }));
     }
   }
   return CheckInternalTopics(state_->options.app, &*manifest_, manifest_->topics, existing);

@@ -26,9 +26,10 @@ Status Reader::Add(StageTask* task, size_t first) {
     if (p.input.cluster != cluster_) continue;
     Partition& partition = partitions_[p.topic_partition()];
     const bool read = !partition.takers.empty() && !assign.contains(p.topic_partition());
-    const bool further_back = std::all_of(
-        partition.takers.begin(), partition.takers.end(),
-        [&](const Taker& other) { return p.next < other.task->partitions()[other.partition].next; });
+    const bool further_back =
+        std::all_of(partition.takers.begin(), partition.takers.end(), [&](const Taker& other) {
+          return p.next < other.task->partitions()[other.partition].next;
+        });
     partition.takers.push_back({task, i});
     if (!further_back) continue;
     if (read) again.push_back(p.topic_partition());

@@ -23,7 +23,8 @@ std::vector<Location> RunState::Inputs() const {
 Location RunState::Resolve(const Location& location) const {
   if (location.kind != Location::Kind::kRepartition) return location;
   // A dry run writes nothing at home.
-  if (!grouped() || options.dry_run) return Location::Topic(location.name + "-repartition", std::string(kInProcess));
+  if (!grouped() || options.dry_run)
+    return Location::Topic(location.name + "-repartition", std::string(kInProcess));
   return Location::Topic(options.app + "-" + location.name + "-repartition");
 }
 

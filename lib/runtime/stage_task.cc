@@ -39,6 +39,11 @@ size_t StageTask::AddPartition(TaskPartition partition) {
   return number;
 }
 
+const SourceSpec& StageTask::SourceOf(const TaskPartition& partition) const {
+  const TopologyGraph& graph = env_.state->graph();
+  return graph.nodes[graph.stages[id_.stage].sources[partition.source]].source;
+}
+
 bool StageTask::done() const {
   return std::all_of(partitions_.begin(), partitions_.end(), [](auto& p) { return p.done(); });
 }
@@ -52,6 +57,7 @@ void StageTask::Advance(size_t partition, int64_t position) {
 Status StageTask::Add(size_t partition, Record& record, const Arrival& arrival,
                       const std::shared_ptr<OwnedBatch>& owner) {
   TaskPartition& p = partitions_[partition];
+  if (arrival.source && arrival.source != &SourceOf(p)) return Status::Ok();
   if (arrival.offset < p.next) return Status::Ok();  // another task reads it from further back
   if (p.end && arrival.offset >= *p.end) {
     // Past the end of this run. With nothing queued before it, the partition is done.
@@ -118,9 +124,12 @@ Result<bool> StageTask::Drain(Clock::Instant until) {
 }
 
 Status StageTask::Process(size_t partition, Record& record, const Arrival& arrival) {
-  // What knows the lines around a record of a file came with it.
-  if (record.cache == nullptr) record.cache = env_.cache;
-  record.cache->Reset();
+  if (record.cache == nullptr || record.cache == env_.cache) {
+    record.cache = env_.cache;
+    record.cache->Reset();
+  } else {
+    record.cache->Freshen();  // it came with the record of a file, and may have been parsed
+  }
   const bool bad = arrival.bad && !arrival.bad->ok();
   if (Status status = bad ? *arrival.bad : Run(partition, record, arrival.read); !status.ok()) {
     KSTREAM_RETURN_IF_ERROR(Decide(&partitions_[partition], arrival.offset,

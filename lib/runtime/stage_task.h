@@ -91,9 +91,10 @@ class StageTask {
 
   // A record as it comes.
   struct Arrival {
-    int64_t offset;                 // in its partition
-    const Record* read = nullptr;   // as it was read, when it has its key and time already
-    const Status* bad = nullptr;    // what was read is no record, and why
+    int64_t offset;                // in its partition
+    const Record* read = nullptr;  // as it was read, when it has its key and time already
+    const Status* bad = nullptr;   // what was read is no record, and why
+    const void* source = nullptr;  // the SourceSpec it was decoded for; null: good for any
   };
   // Takes a record of partition number `partition`. One before the position, or at or after the end
   // of the run, is left alone. The cache of `record` is set or reset.
@@ -127,6 +128,7 @@ class StageTask {
   // The error policy's say about a record, or a punctuation, that failed with `why`; what fails
   // afterwards as well. Anything but kData is passed on.
   Status Decide(const TaskPartition* partition, int64_t offset, const Record* read, Status why);
+  const SourceSpec& SourceOf(const TaskPartition& partition) const;
   void Advance(size_t partition, int64_t position);
   int64_t Committable(const TaskPartition& partition) const;
 

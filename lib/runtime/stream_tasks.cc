@@ -21,7 +21,7 @@ constexpr milliseconds kRefresh = std::chrono::minutes(5);
 // While a lead is ours whose task the manifest does not know yet.
 constexpr milliseconds kRefreshSoon{1000};
 constexpr milliseconds kBetweenChecks{200};
-constexpr std::chrono::seconds kPurge{30};         // repartition.purge.interval.ms of Kafka Streams
+constexpr std::chrono::seconds kPurge{30};  // repartition.purge.interval.ms of Kafka Streams
 constexpr std::chrono::seconds kPurgeInProcess{1};
 
 milliseconds RefreshInterval(const RuntimeOptions& options) {
@@ -248,9 +248,8 @@ Status StreamThread::Place(std::vector<TaskPartition>* partitions) {
       // What came after the start, and what stages write, is read from its beginning: --from is
       // about what was there.
       const bool old = plan_->at_start.contains(p->input) && !shared_->planner.IsOutput(p->input);
-      KSTREAM_ASSIGN_OR_RETURN(
-          p->position,
-          StartPosition(*state_, *p, logs.at(name), old ? from.at(name) : logs.at(name).low));
+      KSTREAM_ASSIGN_OR_RETURN(p->position, StartPosition(*state_, *p, logs.at(name),
+                                                          old ? from.at(name) : logs.at(name).low));
       p->end = shared_->ends.Of(*plan_, p->input);
       if (!p->end && state_->has_end() && !plan_->at_start.contains(p->input)) p->end = p->position;
     }
@@ -281,8 +280,8 @@ Status StreamThread::Purge() {
     for (const PartitionOffset& offset : committed) before[offset.partition] = offset.offset;
     std::erase_if(before, [](auto& entry) { return entry.second < 0; });
   }
-  const Status purged = shared_->admins.Ask(
-      cluster, [&](Admin* admin) { return admin->DeleteRecords(before); });
+  const Status purged =
+      shared_->admins.Ask(cluster, [&](Admin* admin) { return admin->DeleteRecords(before); });
   // It can wait: the next time deletes more.
   if (!purged.ok()) Log(LogLevel::kWarning, purged.message());
   return Status::Ok();

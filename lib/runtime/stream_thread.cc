@@ -67,9 +67,9 @@ Status StreamThread::MakeIngests() {
   for (const TopologyStage& stage : state_->graph().stages) {
     auto& ingests = ingests_.emplace_back();
     for (const size_t source : stage.sources) {
-      KSTREAM_ASSIGN_OR_RETURN(auto ingest,
-                               task::Ingest::Create(state_->graph().nodes[source].source,
-                                                    state_->serdes, state_->clock.get()));
+      KSTREAM_ASSIGN_OR_RETURN(
+          auto ingest, task::Ingest::Create(state_->graph().nodes[source].source, state_->serdes,
+                                            state_->clock.get()));
       ingests.push_back(std::move(ingest));
     }
   }
@@ -227,13 +227,13 @@ Status StreamThread::TakeRecords(Reader* reader) {
     } else {
       takers = reader->TakersOf(batch.origins[i].partition);
       arrival.offset = batch.origins[i].offset;
+      arrival.source = batch.origins[i].source;
       if (!batch.as_read.empty()) arrival.read = &batch.as_read[i];
     }
     if (bad != batch.bad.end() && bad->index == i) arrival.bad = &bad++->why;
     if (takers == nullptr) continue;
     for (const Reader::Taker& taker : *takers) {
-      KSTREAM_RETURN_IF_ERROR(
-          taker.task->Add(taker.partition, record, arrival, reader->owned()));
+      KSTREAM_RETURN_IF_ERROR(taker.task->Add(taker.partition, record, arrival, reader->owned()));
     }
     if (state_->options.limit && state_->limit_reached()) return Status::Ok();
     // What one record of a file leads to is done before the next, whatever came with it in one
@@ -315,8 +315,8 @@ Status StreamThread::PauseAndResume() {
       const size_t queued = queues.Size(taker.partition);
       // Nothing after the end of the run is wanted, and a paused partition costs nothing.
       if (p.done() || queues.TooFar(taker.partition)) return Reader::Wish::kPause;
-      const bool heavy = queues.bytes() > kMostBytes &&
-                         queued > queues.size() / taker.task->partitions().size();
+      const bool heavy =
+          queues.bytes() > kMostBytes && queued > queues.size() / taker.task->partitions().size();
       if (queued > kPauseAbove || heavy) return Reader::Wish::kPause;
       return queued < kResumeBelow ? Reader::Wish::kResume : Reader::Wish::kNone;
     }));

@@ -100,13 +100,13 @@ class StreamThread final : private task::TaskHost {
   std::map<TaskId, std::unique_ptr<StageTask>> tasks_;
   std::shared_ptr<const RunPlan> plan_;
 
-  bool joined_ = false;                               // the group has given us something, or nothing
-  bool agreed_ = false;                               // its members run the same topology
-  std::vector<transport::TopicPartition> waiting_;    // leads that are ours and not tasks yet
-  std::set<TaskId> completed_;                        // told to Ends
-  int ends_seen_ = 0;                                 // version of Ends
-  size_t most_ = SIZE_MAX;                            // records of the next poll
-  bool more_ = false;                                 // tasks have more to process at once
+  bool joined_ = false;                             // the group has given us something, or nothing
+  bool agreed_ = false;                             // its members run the same topology
+  std::vector<transport::TopicPartition> waiting_;  // leads that are ours and not tasks yet
+  std::set<TaskId> completed_;                      // told to Ends
+  int ends_seen_ = 0;                               // version of Ends
+  size_t most_ = SIZE_MAX;                          // records of the next poll
+  bool more_ = false;                               // tasks have more to process at once
   std::optional<Clock::Instant> next_look_, next_check_, next_purge_;
 };
 

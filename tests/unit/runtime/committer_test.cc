@@ -196,7 +196,8 @@ TEST_F(CommitterTest, EveryPositionIsAskedForNowAndThen) {
 }
 
 TEST_F(CommitterTest, WithoutAConsumerNothingIsCommitted) {
-  Committer committer(&outputs_, nullptr, kInterval, [this](bool) { return positions_; }, clock_);
+  Committer committer(
+      &outputs_, nullptr, kInterval, [this](bool) { return positions_; }, clock_);
   Write();
   clock_.Advance(kInterval);
   ASSERT_TRUE(committer.Turn().ok());

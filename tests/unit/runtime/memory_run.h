@@ -117,8 +117,8 @@ class MemoryRun : public testing::Test {
   }
 
   std::shared_ptr<ManualClock> clock_ = std::make_shared<ManualClock>();  // moves when all is idle
-  transport::memory::MemoryCluster cluster_;                        // home
-  std::map<std::string, transport::memory::MemoryCluster> others_;  // by name
+  transport::memory::MemoryCluster cluster_;                              // home
+  std::map<std::string, transport::memory::MemoryCluster> others_;        // by name
   SourceSpec source_;
   SinkSpec sink_;
   std::optional<SinkSpec> also_;  // of the same records
