@@ -93,6 +93,7 @@ Status MakeKafkaCluster(RunState* state, const Location& location) {
   kafka.consumer = options->consumer;
   kafka.producer = options->producer;
   kafka.partitioner = state->options.partitioner;
+  kafka.stop = &state->stop;
   KSTREAM_ASSIGN_OR_RETURN(state->clusters[location.cluster], transport::kafka::NewCluster(kafka));
   return Status::Ok();
 }
