@@ -41,7 +41,7 @@ class BranchProcessor final : public Operator {
  public:
   BranchProcessor(const std::vector<BranchCase>& cases, std::string otherwise, const Serdes& serdes)
       : otherwise_(std::move(otherwise)) {
-    for (const BranchCase& c : cases) branches_.push_back({c.child, Condition(c.when, serdes)});
+    for (const BranchCase& c : cases) branches_.emplace_back(c.child, Condition(c.when, serdes));
   }
 
   Status Process(const Record& record) override {

@@ -27,7 +27,8 @@ void MadeRecords::Begin(const Record& source) {
 Status MadeRecords::Add(const Record& made) {
   bytes_ += sizeof(Made);
   if (too_much()) return TooMuch();
-  Made& kept = made_.emplace_back(made, headers_.size());
+  made_.push_back({made, headers_.size()});
+  Made& kept = made_.back();
   Record& record = kept.record;
   record.cluster = Keep(record.cluster, source_->cluster);
   record.topic = Keep(record.topic, source_->topic);

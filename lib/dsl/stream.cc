@@ -99,7 +99,7 @@ Stream Stream::Add(std::string name, Result<ProcessorSupplier> supplier, bool re
   return {graph_, std::move(name), serdes_, rekeyed};
 }
 
-Stream Stream::Filter(StreamExpression keep, std::string name) const {
+Stream Stream::Filter(const StreamExpression& keep, std::string name) const {
   return Add(graph_->Name(std::move(name), "filter"), FilterOf(keep, false, serdes_), rekeyed_);
 }
 
@@ -108,7 +108,7 @@ Stream Stream::Filter(Predicate keep, std::string name) const {
              rekeyed_);
 }
 
-Stream Stream::FilterNot(StreamExpression drop, std::string name) const {
+Stream Stream::FilterNot(const StreamExpression& drop, std::string name) const {
   return Add(graph_->Name(std::move(name), "filter-not"), FilterOf(drop, true, serdes_), rekeyed_);
 }
 
@@ -117,21 +117,21 @@ Stream Stream::FilterNot(Predicate drop, std::string name) const {
              rekeyed_);
 }
 
-Stream Stream::Map(MapExpressions made, std::string name) const {
+Stream Stream::Map(const MapExpressions& made, std::string name) const {
   return Add(graph_->Name(std::move(name), "map"), MapOf(made, true, serdes_),
              rekeyed_ || made.key.has_value());
 }
 
-Stream Stream::Map(Mapper mapper, std::string name) const {
+Stream Stream::MapBy(Mapper mapper, std::string name) const {
   return Add(graph_->Name(std::move(name), "map"), dsl::MapBy(std::move(mapper)), true);
 }
 
-Stream Stream::FlatMap(MapExpressions made, std::string name) const {
+Stream Stream::FlatMap(const MapExpressions& made, std::string name) const {
   return Add(graph_->Name(std::move(name), "flat-map"), MapOf(made, false, serdes_),
              rekeyed_ || made.key.has_value());
 }
 
-Stream Stream::FlatMap(Mapper mapper, std::string name) const {
+Stream Stream::FlatMapBy(Mapper mapper, std::string name) const {
   return Add(graph_->Name(std::move(name), "flat-map"), dsl::FlatMapBy(std::move(mapper)), true);
 }
 
@@ -155,7 +155,7 @@ Stream Stream::FlatMapValues(Mapper mapper, std::string name) const {
              dsl::FlatMapValuesBy(std::move(mapper)), rekeyed_);
 }
 
-Stream Stream::SelectKey(StreamExpression key, std::string name) const {
+Stream Stream::SelectKey(const StreamExpression& key, std::string name) const {
   return Add(graph_->Name(std::move(name), "select-key"), SelectKeyOf(key, serdes_), true);
 }
 
@@ -168,6 +168,7 @@ std::vector<Stream> Stream::Branch(std::vector<BranchSpec> branches, std::string
   const Stream fork = Add(graph_->Name(std::move(name), "branch"),
                           BranchOf(branches, otherwise, serdes_), rekeyed_);
   std::vector<Stream> streams;
+  streams.reserve(branches.size() + 1);
   for (BranchSpec& branch : branches) {
     streams.push_back(fork.Add(std::move(branch.name), dsl::PassOn("branch"), rekeyed_));
   }
@@ -216,7 +217,7 @@ Stream Stream::Through(Location topic, std::string name) const {
   return Via(std::move(topic), name);
 }
 
-Stream Stream::Repartition(std::string name) const {
+Stream Stream::Repartition(const std::string& name) const {
   if (name.empty()) {
     graph_->Mistake(node_, Status::Expression("it is repartitioned without a name, which its topic "
                                               "needs: give one"));

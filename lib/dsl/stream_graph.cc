@@ -7,7 +7,8 @@
 namespace kstream::dsl {
 
 std::string StreamGraph::Name(std::string given, std::string_view kind) {
-  return given.empty() ? fmt::format("{}-{}", kind, ++named_) : given;
+  if (given.empty()) return fmt::format("{}-{}", kind, ++named_);
+  return given;
 }
 
 void StreamGraph::AddSource(std::string name, SourceSpec source) {

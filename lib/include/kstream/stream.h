@@ -70,8 +70,8 @@ class MadeBytes : public Result<std::optional<std::string>> {
  public:
   MadeBytes(Status failure) : Result(std::move(failure)) {}  // NOLINT(google-explicit-constructor)
   template <std::convertible_to<std::optional<std::string>> Text>
-  MadeBytes(Text&& bytes)  // NOLINT(google-explicit-constructor)
-      : Result(std::optional<std::string>(std::forward<Text>(bytes))) {}
+  MadeBytes(Text bytes)  // NOLINT(google-explicit-constructor)
+      : Result(std::optional<std::string>(std::move(bytes))) {}
 };
 
 using Predicate = std::function<Result<bool>(const Record& record)>;
@@ -106,18 +106,24 @@ struct BranchSpec {
 class KSTREAM_EXPORT Stream {
  public:
   // Forwards a record untouched when the condition holds (Filter) or does not (FilterNot).
-  Stream Filter(StreamExpression keep, std::string name = {}) const;
+  Stream Filter(const StreamExpression& keep, std::string name = {}) const;
   Stream Filter(Predicate keep, std::string name = {}) const;
-  Stream FilterNot(StreamExpression drop, std::string name = {}) const;
+  Stream FilterNot(const StreamExpression& drop, std::string name = {}) const;
   Stream FilterNot(Predicate drop, std::string name = {}) const;
 
   // One record for one; any other number makes it bad. A function may change all of the record, so
   // the stream is re-keyed; expressions re-key it if they set the key.
-  Stream Map(MapExpressions made, std::string name = {}) const;
-  Stream Map(Mapper mapper, std::string name = {}) const;
+  Stream Map(const MapExpressions& made, std::string name = {}) const;
+  template <std::convertible_to<Mapper> Function>  // so that braces can only mean expressions
+  Stream Map(Function mapper, std::string name = {}) const {
+    return MapBy(std::move(mapper), std::move(name));
+  }
   // 0..n records for one; otherwise as Map.
-  Stream FlatMap(MapExpressions made, std::string name = {}) const;
-  Stream FlatMap(Mapper mapper, std::string name = {}) const;
+  Stream FlatMap(const MapExpressions& made, std::string name = {}) const;
+  template <std::convertible_to<Mapper> Function>
+  Stream FlatMap(Function mapper, std::string name = {}) const {
+    return FlatMapBy(std::move(mapper), std::move(name));
+  }
   // One value for one, and the key stays.
   Stream MapValues(StreamExpression value, std::string name = {}) const;
   Stream MapValues(ValueMapper mapper, std::string name = {}) const;
@@ -126,7 +132,7 @@ class KSTREAM_EXPORT Stream {
   Stream FlatMapValues(Mapper mapper, std::string name = {}) const;
   // Replaces the key and nothing else, of null payloads too. The value of an expression is text if
   // a string, else compact JSON, by the serde of keys; null means no key.
-  Stream SelectKey(StreamExpression key, std::string name = {}) const;
+  Stream SelectKey(const StreamExpression& key, std::string name = {}) const;
   Stream SelectKey(KeySelector key, std::string name = {}) const;
 
   // Each record goes to the first branch whose condition holds, or nowhere. Gives the branches in
@@ -146,7 +152,7 @@ class KSTREAM_EXPORT Stream {
   Stream Through(Location topic, std::string name = {}) const;
   // Through the internal topic "<app>-<name>-repartition": records of one key meet in one task
   // again after the key has changed.
-  Stream Repartition(std::string name) const;
+  Stream Repartition(const std::string& name) const;
 
   // An end of the stream; it may have several.
   void To(Location output, std::string name = {}) const;
@@ -163,6 +169,8 @@ class KSTREAM_EXPORT Stream {
   Stream(dsl::StreamGraph* graph, std::string node, SerdeNames serdes, bool rekeyed);
   Stream Add(std::string name, Result<ProcessorSupplier> supplier, bool rekeyed,
              std::vector<std::string> stores = {}) const;
+  Stream MapBy(Mapper mapper, std::string name) const;
+  Stream FlatMapBy(Mapper mapper, std::string name) const;
   Stream Via(Location topic, const std::string& name) const;
 
   dsl::StreamGraph* graph_;
