@@ -290,7 +290,7 @@ Status StreamThread::DrainTasks() {
   const Clock::Instant until = state_->clock->Steady() + kTurn;
   more_ = false;
   for (auto& [id, task] : tasks_) {
-    if (!task->merges()) continue;
+    if (!task->merges() || (let_ && !let_(id))) continue;
     KSTREAM_ASSIGN_OR_RETURN(const bool more, task->Drain(until));
     more_ |= more;
   }
@@ -300,6 +300,7 @@ Status StreamThread::DrainTasks() {
 Status StreamThread::Punctuate() {
   const int64_t now = state_->clock->WallMs();
   for (auto& [id, task] : tasks_) {
+    if (let_ && !let_(id)) continue;
     if (task->next_punctuation() <= now) KSTREAM_RETURN_IF_ERROR(task->Punctuate());
   }
   return Status::Ok();

@@ -13,6 +13,7 @@
 #ifndef KSTREAM_RUNTIME_STREAM_THREAD_H_
 #define KSTREAM_RUNTIME_STREAM_THREAD_H_
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -42,6 +43,10 @@ class StreamThread final : private task::TaskHost {
   Status Open();
   Result<bool> Turn();
   Status Finish(Status outcome);
+
+  // Whether a task may process what it has queued, and fire, in the turns to come; null: all may.
+  // So that tasks can take turns in an order that does not depend on who runs them.
+  void Let(std::function<bool(TaskId)> turn) { let_ = std::move(turn); }
 
   const std::map<TaskId, std::unique_ptr<StageTask>>& tasks() const { return tasks_; }
 
@@ -107,6 +112,7 @@ class StreamThread final : private task::TaskHost {
   int ends_seen_ = 0;                               // version of Ends
   size_t most_ = SIZE_MAX;                          // records of the next poll
   bool more_ = false;                               // tasks have more to process at once
+  std::function<bool(TaskId)> let_;
   std::optional<Clock::Instant> next_look_, next_check_, next_purge_;
 };
 

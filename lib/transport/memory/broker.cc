@@ -31,6 +31,7 @@ PartitionLog* Broker::Find(const TopicPartition& partition) {
 }
 
 void Broker::Changed() {
+  activity++;
   std::vector<TopicPartition> all;
   for (const auto& [topic_name, topic] : topics) {
     for (size_t i = 0; i < topic.partitions.size(); i++) {

@@ -2,6 +2,7 @@
 #ifndef KSTREAM_TRANSPORT_MEMORY_BROKER_H_
 #define KSTREAM_TRANSPORT_MEMORY_BROKER_H_
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <functional>
@@ -25,6 +26,7 @@ struct Broker {
   };
 
   std::string name;
+  std::atomic<int64_t> unkeyed{0};  // records without a key, which go round the partitions
 
   std::mutex mutex;  // guards all below
   std::condition_variable changed;
@@ -36,6 +38,8 @@ struct Broker {
   bool hold_acks = false;
   Status delivery_failure, poll_failure, commit_failure;
   size_t poll_records = 500;
+  std::function<bool(const TopicPartition&)> hidden;
+  int64_t activity = 0;  // see MemoryCluster::Activity
   std::function<void()> idle;
 
   // False when the topic exists already.

@@ -25,6 +25,11 @@ class MemoryBatch final : public Batch {
     headers_.clear();
   }
 
+  bool quiet() const {
+    return records.empty() && ends.empty() && assigned.empty() && revoked.empty() && lost.empty() &&
+           !rebalanced;
+  }
+
   void Add(std::string_view topic, std::shared_ptr<const StoredRecord> stored) {
     Record& record = records.emplace_back();
     record.cluster = broker_->name;
@@ -75,6 +80,7 @@ class MemoryConsumer final : public Consumer {
       if (offset == kOffsetBeginning) position.next = log->low();
       if (offset == kOffsetEnd) position.next = log->stable();
       positions_.insert_or_assign(partition, position);
+      broker_->activity++;
     }
     return Status::Ok();
   }
@@ -112,6 +118,7 @@ class MemoryConsumer final : public Consumer {
     KSTREAM_RETURN_IF_ERROR(Membership());
     for (PartitionOffset& offset : offsets) {
       group().committed()[offset.partition] = std::move(offset);
+      broker_->activity++;
     }
     return Status::Ok();
   }
@@ -165,6 +172,7 @@ class MemoryConsumer final : public Consumer {
       const auto found = positions_.find(partition);
       if (found == positions_.end()) return PartitionMissing(partition);
       found->second.paused = paused;
+      broker_->activity++;
     }
     return Status::Ok();
   }
@@ -188,12 +196,8 @@ Status MemoryConsumer::Poll(std::chrono::milliseconds wait, Batch* out, size_t m
   batch->Clear();
   for (auto& [done, status] : std::exchange(decided_, {})) done(status);
   std::unique_lock lock(broker_->mutex);
-  const auto quiet = [&] {
-    return batch->records.empty() && batch->ends.empty() && batch->assigned.empty() &&
-           batch->revoked.empty() && batch->lost.empty() && !batch->rebalanced;
-  };
   KSTREAM_RETURN_IF_ERROR(Fill(batch, most));
-  if (!quiet() || wait.count() == 0) return Status::Ok();
+  if (!batch->quiet() || wait.count() == 0) return Status::Ok();
   broker_->Wait(&lock, wait);
   return Fill(batch, most);
 }
@@ -209,9 +213,11 @@ Status MemoryConsumer::Fill(MemoryBatch* batch, size_t most) {
   if (size > 0) std::advance(next, turn_++ % size);
   for (size_t i = 0; i < size; i++) {
     auto& [partition, position] = *next;
-    if (!position.paused) KSTREAM_RETURN_IF_ERROR(Read(partition, &position, batch, most));
+    const bool readable = !position.paused && !(broker_->hidden && broker_->hidden(partition));
+    if (readable) KSTREAM_RETURN_IF_ERROR(Read(partition, &position, batch, most));
     if (++next == positions_.end()) next = positions_.begin();
   }
+  if (!batch->quiet()) broker_->activity++;
   return Status::Ok();
 }
 

@@ -150,6 +150,16 @@ void MemoryCluster::LimitPolls(size_t records) {
   broker_->poll_records = records;
 }
 
+void MemoryCluster::Hide(std::function<bool(const TopicPartition&)> hidden) {
+  const std::lock_guard lock(broker_->mutex);
+  broker_->hidden = std::move(hidden);
+}
+
+int64_t MemoryCluster::Activity() const {
+  const std::lock_guard lock(broker_->mutex);
+  return broker_->activity;
+}
+
 void MemoryCluster::OnIdle(std::function<void()> idle) {
   const std::lock_guard lock(broker_->mutex);
   broker_->idle = std::move(idle);

@@ -76,6 +76,12 @@ class MemoryCluster final : public Cluster {
 
   // The most records that a Poll brings; 500 at first.
   void LimitPolls(size_t records);
+  // No Poll reads of a partition while this is true of it, as if its leader were slow; null: none.
+  // Called with the cluster locked.
+  void Hide(std::function<bool(const TopicPartition&)> hidden);
+
+  // Grows with everything that a client does here or is told: while it stands, all is quiet.
+  int64_t Activity() const;
 
   // Called, without locks, in the thread of each client that would have to wait, instead of
   // waiting: a Poll that found nothing, a Flush that is not acknowledged.

@@ -45,7 +45,9 @@ class MemoryProducer final : public Producer {
 
   Status Send(Topic* to, int32_t partition, const Record& record, uint32_t tag) override {
     auto* const topic = static_cast<OpenTopic*>(to);
-    if (partition < 0) partition = PartitionOfKey(record.key, topic->partitions, unkeyed_++);
+    if (partition < 0)
+      partition =
+          PartitionOfKey(record.key, topic->partitions, record.key ? 0 : broker_->unkeyed++);
     if (partition >= topic->partitions) {
       return Status::Data(fmt::format("topic {} has no partition {}", topic->name, partition));
     }
@@ -112,6 +114,7 @@ class MemoryProducer final : public Producer {
         failure_ = failed;
       }
     }
+    broker_->activity++;
     broker_->changed.notify_all();
   }
 
@@ -119,7 +122,6 @@ class MemoryProducer final : public Producer {
   std::map<std::string, OpenTopic> topics_;
   std::deque<InFlight> in_flight_;
   uint64_t pending_[2] = {0, 0};  // by tag modulo 2
-  int64_t unkeyed_ = 0;
   Status failure_;
 };
 

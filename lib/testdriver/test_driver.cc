@@ -1,0 +1,207 @@
+#include "kstream/test_driver.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "testdriver/application.h"
+#include "testdriver/clusters.h"
+
+namespace kstream {
+namespace {
+
+using runtime::StageTask;
+using runtime::TaskId;
+using testdriver::Application;
+using testdriver::Clusters;
+
+class MemoryTestDriver final : public TestDriver {
+ public:
+  MemoryTestDriver(Topology topology, TestDriverOptions options)
+      : options_(std::move(options)),
+        topology_(std::move(topology)),
+        clock_(std::make_shared<ManualClock>(options_.start_time)) {}
+
+  Status Start() {
+    application_ = std::make_unique<Application>(topology_, options_, clock_, &clusters_);
+    KSTREAM_RETURN_IF_ERROR(application_->Open());
+    return Settle();
+  }
+
+  Status Pipe(const std::string& topic, TestRecord record) override {
+    KSTREAM_RETURN_IF_ERROR(clusters_.Produce(topic, record, clock_->WallMs()));
+    return Settle();
+  }
+  Status PipeAll(const std::string& topic, std::vector<TestRecord> records) override {
+    for (const TestRecord& record : records) {
+      KSTREAM_RETURN_IF_ERROR(clusters_.Produce(topic, record, clock_->WallMs()));
+    }
+    return Settle();
+  }
+  void Hold() override { held_ = true; }
+  Status Release() override {
+    held_ = false;
+    return Settle();
+  }
+
+  Status Advance(std::chrono::milliseconds by) override {
+    if (by.count() < 0) return Status::Usage("time does not run backwards");
+    clock_->Advance(by);
+    return Settle();
+  }
+  int64_t now() const override { return clock_->WallMs(); }
+
+  Result<std::vector<TestRecord>> Read(const std::string& topic) override {
+    return clusters_.Read(topic);
+  }
+  Result<std::vector<TestRecord>> ReadAll(const std::string& topic) const override {
+    return clusters_.ReadAll(topic);
+  }
+
+  std::vector<TestTask> tasks() const override {
+    std::vector<TestTask> tasks;
+    for (const auto& [id, thread] : application_->Owners()) {
+      const StageTask& task = application_->TaskOf(id, thread);
+      TestTask& shown = tasks.emplace_back();
+      shown.name = id.ToString();
+      shown.thread = thread;
+      shown.stream_time = task.task().stream_time();
+      for (const auto& p : task.partitions()) {
+        const auto [entry, fresh] = shown.positions.emplace(p.input, p.position);
+        if (!fresh) entry->second = std::min(entry->second, p.position);
+      }
+    }
+    return tasks;
+  }
+  std::vector<int> threads() const override {
+    std::vector<int> threads;
+    for (const auto& [index, thread] : application_->threads()) threads.push_back(index);
+    return threads;
+  }
+  Counts counts() const override {
+    Counts sum = counts_before_;
+    Add(application_->state(), &sum);
+    return sum;
+  }
+
+  Result<std::vector<TestEntry>> Entries(const std::string& store) const override {
+    KSTREAM_RETURN_IF_ERROR(CheckStore(store));
+    std::vector<TestEntry> entries;
+    for (const auto& [id, found] : InstancesOf(store)) {
+      KSTREAM_RETURN_IF_ERROR(found->All([&](std::string_view key, std::string_view value) {
+        entries.push_back({id.ToString(), std::string(key), std::string(value)});
+        return true;
+      }));
+    }
+    return entries;
+  }
+  Result<std::optional<std::string>> Get(const std::string& store,
+                                         const std::string& key) const override {
+    KSTREAM_RETURN_IF_ERROR(CheckStore(store));
+    for (const auto& [id, found] : InstancesOf(store)) {
+      KSTREAM_ASSIGN_OR_RETURN(auto value, found->Get(key));
+      if (value) return value;
+    }
+    return std::optional<std::string>();
+  }
+  Result<std::optional<int64_t>> Committed(const std::string& topic,
+                                           int32_t partition) const override {
+    KSTREAM_ASSIGN_OR_RETURN(
+        const int64_t offset,
+        clusters_.Committed(application_->state().options.app, topic, partition));
+    return offset < 0 ? std::nullopt : std::optional(offset);
+  }
+  bool running() const override { return application_->running(); }
+  const std::vector<TestFailure>& failures() const override { return failures_; }
+  int64_t turns() const override { return turns_before_ + application_->turns(); }
+
+  Status Crash(int thread) override { return After(application_->Crash(thread)); }
+  Status Evict(int thread) override { return After(application_->Evict(thread)); }
+  Status AddThread() override { return After(application_->AddThread()); }
+  Status RemoveThread(int thread) override { return After(application_->Remove(thread)); }
+  Status Restart(std::optional<Topology> changed) override {
+    // What a clean end could not do has been told as a failure; the start is another matter.
+    static_cast<void>(application_->Close());
+    Collect();
+    Add(application_->state(), &counts_before_);
+    turns_before_ += application_->turns();
+    if (changed) topology_ = *std::move(changed);
+    return Start();
+  }
+
+  void HoldAcks() override { clusters_.HoldAcks(true); }
+  Status ReleaseAcks() override {
+    clusters_.HoldAcks(false);
+    return Settle();
+  }
+  void FailDelivery(Status error) override { clusters_.FailDeliveries(error); }
+  void FailCommits(Status error) override { clusters_.FailCommits(error); }
+
+  Status CreateTopic(const std::string& topic, int32_t partitions) override {
+    return After(clusters_.CreateTopic(topic, partitions));
+  }
+  Status GrowTopic(const std::string& topic, int32_t partitions) override {
+    return After(clusters_.GrowTopic(topic, partitions));
+  }
+
+ private:
+  Status Settle() {
+    const Status status = held_ ? application_->outcome() : application_->Settle();
+    Collect();
+    return status;
+  }
+  Status After(Status done) {
+    const Status settled = Settle();
+    return done.ok() ? settled : done;
+  }
+  void Collect() {
+    for (TestFailure& failure : application_->TakeFailures()) {
+      failures_.push_back(std::move(failure));
+    }
+  }
+  static void Add(const runtime::RunState& state, Counts* sum) {
+    sum->read += state.read;
+    sum->written += state.written;
+    sum->skipped += state.bad.skipped;
+    sum->dead_letters += state.bad.dead_letters;
+  }
+
+  Status CheckStore(const std::string& name) const {
+    for (const TopologyStore& store : topology_.graph().stores) {
+      if (store.name == name) return Status::Ok();
+    }
+    return Status::Usage(fmt::format("the topology has no store '{}'", name));
+  }
+  std::map<TaskId, const KeyValueStore*> InstancesOf(const std::string& store) const {
+    std::map<TaskId, const KeyValueStore*> instances;
+    for (const auto& [id, thread] : application_->Owners()) {
+      const auto* const found =
+          dynamic_cast<const KeyValueStore*>(application_->TaskOf(id, thread).task().store(store));
+      if (found != nullptr) instances[id] = found;
+    }
+    return instances;
+  }
+
+  const TestDriverOptions options_;
+  Topology topology_;
+  const std::shared_ptr<ManualClock> clock_;
+  Clusters clusters_;
+  std::unique_ptr<Application> application_;
+  bool held_ = false;
+  Counts counts_before_;  // of the lives before this one
+  int64_t turns_before_ = 0;
+  std::vector<TestFailure> failures_;
+};
+
+}  // namespace
+
+TestDriver::~TestDriver() = default;
+
+Result<std::unique_ptr<TestDriver>> TestDriver::Create(Topology topology,
+                                                       TestDriverOptions options) {
+  auto driver = std::make_unique<MemoryTestDriver>(std::move(topology), std::move(options));
+  KSTREAM_RETURN_IF_ERROR(driver->Start());
+  return std::unique_ptr<TestDriver>(std::move(driver));
+}
+
+}  // namespace kstream
