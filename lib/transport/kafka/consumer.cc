@@ -29,8 +29,10 @@ Result<std::unique_ptr<Consumer>> KafkaConsumer::New(const Options& options,
   self->core_->handle->Keep(self->joins_);
   self->core_->cluster = options.name;
   self->core_->handle->UseConsumerQueue();
-  self->queue_.reset(rd_kafka_queue_get_consumer(self->client()));
-  self->commits_.emplace(self->core_->handle.get(), self->queue_.get(), self->joins_.get());
+  self->events_.reset(rd_kafka_queue_get_consumer(self->client()));
+  self->records_.reset(rd_kafka_queue_new(self->client()));
+  rd_kafka_queue_cb_event_enable(self->events_.get(), OnEventQueued, self->records_.get());
+  self->commits_.emplace(self->core_->handle.get(), self->events_.get(), self->joins_.get());
   return std::unique_ptr<Consumer>(std::move(self));
 }
 
@@ -42,7 +44,7 @@ Status KafkaConsumer::Close() {
   if (!AwaitJoin()) {
     if (!stays_) rd_kafka_unsubscribe(client());
     core_->handle->Abandon();
-    queue_.reset();
+    DropQueues();
     return Status::Ok();  // it was given nothing, so nothing is lost
   }
   owed_.clear();
@@ -55,7 +57,7 @@ Status KafkaConsumer::Close() {
     Status left = LeaveGroup();
     if (status.ok()) status = std::move(left);
   }
-  queue_.reset();
+  DropQueues();
   return status;
 }
 
@@ -106,6 +108,12 @@ Status KafkaConsumer::LeaveGroup() {
   return Status::Ok();
 }
 
+void KafkaConsumer::DropQueues() {
+  rd_kafka_queue_cb_event_enable(events_.get(), nullptr, nullptr);
+  events_.reset();
+  records_.reset();
+}
+
 Status KafkaConsumer::Subscribe(const std::vector<std::string>& topics) {
   PartitionList list = NewPartitionList(topics.size());
   for (const std::string& topic : topics) Add(list, {topic, RD_KAFKA_PARTITION_UA});
@@ -122,6 +130,7 @@ Status KafkaConsumer::Assign(std::span<const PartitionOffset> partitions) {
     position.asked = offset;
     position.next = std::max<int64_t>(offset, 0);
     positions_.insert_or_assign(partition, position);
+    unheard_.insert(partition);
     // librdkafka still reads one that waits to leave with others.
     auto leaving = std::find(leaving_.begin(), leaving_.end(), partition);
     Add(leaving == leaving_.end() ? add : seek, partition, offset);
@@ -133,6 +142,7 @@ Status KafkaConsumer::Assign(std::span<const PartitionOffset> partitions) {
         ClusterError(rd_kafka_seek_partitions(client(), seek.get(), limit), "seeking"));
   }
   if (add->cnt == 0) return Status::Ok();
+  Forward();  // before a record comes: so none goes to the queue of events
   return ClusterError(rd_kafka_incremental_assign(client(), add.get()), "assigning partitions");
 }
 

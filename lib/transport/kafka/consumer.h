@@ -1,5 +1,9 @@
-// KafkaConsumer: batches of records from librdkafka's consumer queue, and the group's wishes noted
-// for the loop to answer.
+// KafkaConsumer: batches of records, and the group's wishes noted for the loop to answer.
+//
+// librdkafka puts what it has fetched and what the group wants into one queue, in which a rebalance
+// waits behind all the records there: minutes of work for a slow stage. So the partitions that are
+// read are forwarded to a queue of records, and Poll serves the consumer's own queue, that of the
+// events, first. An event wakes whoever waits for a record.
 //
 // Batches are taken with rd_kafka_consume_batch_queue, which costs a fraction of polling one by one
 // and asks in return that assign, pause and resume happen only between two batches, on this thread
@@ -69,6 +73,8 @@ class KafkaConsumer : public Consumer {
   KafkaConsumer(bool grouped, bool stays) : grouped_(grouped), stays_(stays) {}
   rd_kafka_t* client() const { return core_->handle->get(); }
 
+  // Something was put into the queue of events, whose lock is held.
+  static void OnEventQueued(rd_kafka_t* client, void* records);
   static void OnRebalance(rd_kafka_t* client, rd_kafka_resp_err_t event,
                           rd_kafka_topic_partition_list_t* partitions, void* opaque);
   void OnRevoked(const rd_kafka_topic_partition_list_t* partitions, bool at_once);
@@ -77,17 +83,21 @@ class KafkaConsumer : public Consumer {
   Status AnswerRevoke();
   void Unsubscribe();
   Status LeaveGroup();
-
+  // No event calls back after it.
+  void DropQueues();
+  // Sends what is fetched of partitions that were assigned to records_.
+  void Forward();
   // The position that a message belongs to; null when its partition is not read any more.
   Position* Find(const rd_kafka_message_t& message);
   Status Fill(KafkaBatch* batch);
+  void Take(std::chrono::milliseconds wait, size_t size, KafkaBatch* batch);
   Status OnEvent(const rd_kafka_message_t& message, std::vector<Position*>* ended);
   Status OffsetLost(const Position& position, int64_t offset);
 
   const bool grouped_;
   const bool stays_;  // a static member: the group keeps its place when it closes
   std::shared_ptr<ConsumerCore> core_ = std::make_shared<ConsumerCore>();
-  Queue queue_;
+  Queue events_, records_;
   std::shared_ptr<Joins> joins_ = std::make_shared<Joins>();
   std::optional<Commits> commits_;
   bool closing_ = false;
@@ -96,6 +106,7 @@ class KafkaConsumer : public Consumer {
   int held_ = 0;          // partitions that the group has given and not taken back
 
   std::map<TopicPartition, Position> positions_;
+  std::set<TopicPartition> unheard_;             // nothing has come since Assign
   std::map<TopicPartition, int64_t> committed_;  // as Committed() told, for messages
 
   // Noted by the callback, handed out by the Poll that serves it.

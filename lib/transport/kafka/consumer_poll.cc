@@ -15,6 +15,9 @@ namespace {
 // Enough to make the cost of a call vanish; few enough that records and messages stay in the cache
 // between the pass that fills them and the stage that reads them.
 constexpr size_t kBatchRecords = 2000;
+constexpr size_t kBatchEvents = 16;  // callbacks are served beside them
+// A partition whose forwarding may have been undone is not waited for longer.
+constexpr std::chrono::milliseconds kForwardTurn{20};
 
 std::string Where(const TopicPartition& partition) {
   return fmt::format("{}[{}]", partition.topic, partition.partition);
@@ -50,7 +53,10 @@ void KafkaConsumer::OnRebalance(rd_kafka_t* client, rd_kafka_resp_err_t event,
     Log(LogLevel::kWarning, fmt::format("rebalance failed: {}", rd_kafka_err2str(event)));
     rd_kafka_assign(client, nullptr);
   }
-  if (!self->closing_) rd_kafka_queue_yield(self->queue_.get());  // the loop should hear of it now
+}
+
+void KafkaConsumer::OnEventQueued(rd_kafka_t*, void* records) {
+  rd_kafka_queue_yield(static_cast<rd_kafka_queue_t*>(records));
 }
 
 void KafkaConsumer::OnRevoked(const rd_kafka_topic_partition_list_t* partitions, bool at_once) {
@@ -79,12 +85,11 @@ Status KafkaConsumer::Poll(std::chrono::milliseconds wait, Batch* out, size_t mo
   auto* batch = static_cast<KafkaBatch*>(out);
   batch->Clear();
   const size_t size = std::clamp<size_t>(most, 1, kBatchRecords);
-  // What is there goes first and costs one call. Only an empty queue is waited on, for one message,
-  // and what came with it is taken too.
-  if (!batch->Take(queue_.get(), std::chrono::milliseconds(0), size) && !rebalanced_ &&
-      wait.count() > 0 && batch->Take(queue_.get(), wait, 1) && size > 1) {
-    batch->Take(queue_.get(), std::chrono::milliseconds(0), size - 1);
+  if (!unheard_.empty()) {
+    Forward();
+    wait = std::min(wait, kForwardTurn);
   }
+  Take(wait, size, batch);
   Status status = Fill(batch);
   batch->assigned = std::exchange(assigned_, {});
   batch->revoked = std::exchange(revoked_, {});
@@ -96,13 +101,44 @@ Status KafkaConsumer::Poll(std::chrono::milliseconds wait, Batch* out, size_t mo
   return core_->handle->Check();
 }
 
+// Events go first. Records that are there cost one call; only their empty queue is waited on, for
+// one message or an event, and what came with it is taken too.
+void KafkaConsumer::Take(std::chrono::milliseconds wait, size_t size, KafkaBatch* batch) {
+  constexpr std::chrono::milliseconds kNow{0};
+  const bool events = batch->Take(events_.get(), kNow, kBatchEvents);
+  if (batch->Take(records_.get(), kNow, size) || events || rebalanced_ || wait <= kNow) return;
+  if (!batch->Take(records_.get(), wait, 1)) {
+    batch->Take(events_.get(), kNow, kBatchEvents);
+  } else if (size > 1) {
+    batch->Take(records_.get(), kNow, size - 1);
+  }
+}
+
+// When a partition is put back, librdkafka undoes the forwarding as it stops reading, which is
+// after Assign has set it; and does not put its own there where ours once was. So it is set until
+// something has come: records, their end or an error. What waits in the partition's own queue is
+// moved by it.
+void KafkaConsumer::Forward() {
+  for (auto it = unheard_.begin(); it != unheard_.end();) {
+    if (!positions_.contains(*it)) {
+      it = unheard_.erase(it);
+      continue;
+    }
+    const Queue own(rd_kafka_queue_get_partition(client(), it->topic.c_str(), it->partition));
+    if (own != nullptr) rd_kafka_queue_forward(own.get(), records_.get());
+    ++it;
+  }
+}
+
 // A call for no message at all only tells librdkafka that the application is alive.
-void KafkaConsumer::KeepAlive() { rd_kafka_consume_batch_queue(queue_.get(), 0, nullptr, 0); }
+void KafkaConsumer::KeepAlive() { rd_kafka_consume_batch_queue(events_.get(), 0, nullptr, 0); }
 
 KafkaConsumer::Position* KafkaConsumer::Find(const rd_kafka_message_t& message) {
   if (message.rkt == nullptr) return nullptr;
   auto found = positions_.find({rd_kafka_topic_name(message.rkt), message.partition});
-  return found == positions_.end() ? nullptr : &found->second;
+  if (found == positions_.end()) return nullptr;
+  unheard_.erase(found->first);
+  return &found->second;
 }
 
 Status KafkaConsumer::Fill(KafkaBatch* batch) {

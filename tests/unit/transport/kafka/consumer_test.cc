@@ -75,6 +75,27 @@ TEST_F(ConsumerTest, APartitionPutBackIsReadFromThereAndNothingOfBefore) {
   EXPECT_THAT(Values(ReadToEnd(consumer_.get(), 1).records), ElementsAre("3", "4"));
 }
 
+// Each time it stops being read, which librdkafka does behind the call, and is read again.
+TEST_F(ConsumerTest, APartitionCanBePutBackAgainAndAgain) {
+  ASSERT_OK(Assign(kOffsetBeginning));
+  for (int round = 0; round < 30; round++) {
+    ASSERT_OK(consumer_->Unassign({&in0_, 1}));
+    ASSERT_OK(Assign(3));
+    EXPECT_THAT(Values(ReadToEnd(consumer_.get(), 1).records), ElementsAre("3", "4"));
+  }
+}
+
+TEST_F(ConsumerTest, ARecordEndsTheWaitForIt) {
+  ASSERT_OK(Assign(kOffsetEnd));
+  ReadToEnd(consumer_.get(), 1);
+  WriteAll(cluster_.get(), "in", 0, {"5"});
+  const auto start = std::chrono::steady_clock::now();
+  do {
+    ASSERT_OK(consumer_->Poll(seconds(20), batch_.get()));
+  } while (batch_->records.empty());
+  EXPECT_LT(std::chrono::steady_clock::now() - start, seconds(10));
+}
+
 TEST_F(ConsumerTest, NothingComesOfAnUnassignedPartition) {
   ASSERT_OK(Assign(kOffsetBeginning));
   ASSERT_OK(consumer_->Unassign({&in0_, 1}));

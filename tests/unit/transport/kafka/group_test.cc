@@ -97,6 +97,36 @@ TEST_F(Group, NothingIsDeliveredBeforeAssign) {
   EXPECT_EQ(member.seen[0].value, "2");
 }
 
+// However many records have been fetched and wait for a slow stage.
+TEST_F(Group, ARebalanceDoesNotWaitBehindRecords) {
+  constexpr size_t kRecords = 20'000;
+  const std::string topic = NewTopic(2);
+  for (int32_t i = 0; i < 2; i++) {
+    WriteAll(cluster_.get(), topic, i, std::vector<std::string>(kRecords / 2, "x"));
+  }
+  auto quick = Connect(brokers_, {{"heartbeat.interval.ms", "100"}}, {}, seconds(15));
+  Member first(quick.get(), topic, topic);
+  ASSERT_TRUE(Until([&] { return first.assigned.size() == 2; }, {&first}, true));
+  for (const TopicPartition& partition : first.assigned) first.Take(partition);
+  Member second(quick.get(), topic, topic);
+  size_t seen = 0;
+  while (first.batch->revoked.empty() && seen < kRecords) {
+    ASSERT_OK(first.consumer->Poll(milliseconds(20), first.batch.get(), 1));
+    seen += first.batch->records.size();
+    second.Turn();
+  }
+  EXPECT_LT(seen, kRecords / 2);
+}
+
+TEST_F(Group, AnAssignmentEndsTheWaitForRecords) {
+  Member member(cluster_.get(), topic_, topic_);
+  const auto start = std::chrono::steady_clock::now();
+  do {
+    ASSERT_OK(member.consumer->Poll(seconds(40), member.batch.get()));
+  } while (member.batch->assigned.empty());
+  EXPECT_LT(std::chrono::steady_clock::now() - start, seconds(20));
+}
+
 TEST_F(Group, APartitionCanBePutBackWhileTheGroupWaits) {
   Member first(cluster_.get(), topic_, topic_);
   ASSERT_TRUE(Until([&] { return first.assigned.size() == 4; }, {&first}));
