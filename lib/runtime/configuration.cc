@@ -103,11 +103,14 @@ Status MakeKafkaCluster(RunState* state, const Location& location) {
 Status CheckConfiguration(RunState* state) {
   KSTREAM_RETURN_IF_ERROR(CheckNumbers(state->options));
   KSTREAM_RETURN_IF_ERROR(
-      GrouperChoice::Parse(state->options.grouper, state->options.custom_grouper).status());
+      GrouperChoice::Parse(state->options.grouper, state->options.custom_grouper)
+          .status()
+          .At("--grouper"));
   KSTREAM_RETURN_IF_ERROR(CheckLocations(*state));
   KSTREAM_RETURN_IF_ERROR(CheckFormats(state));
-  KSTREAM_ASSIGN_OR_RETURN(state->from,
-                           FromSpec::Parse(state->options.from, state->clock->WallMs()));
+  Result<FromSpec> from = FromSpec::Parse(state->options.from, state->clock->WallMs());
+  if (!from.ok()) return from.status().At("--from");
+  state->from = *from;
   if (state->options.limit) state->budget = *state->options.limit;
   return Status::Ok();
 }

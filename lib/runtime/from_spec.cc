@@ -59,17 +59,15 @@ Result<FromSpec> FromSpec::Parse(std::string_view text, int64_t now) {
       return spec;
     }
     const auto span = ParseSpan(times, now);
-    if (!span.ok()) return span.status().At("--from");
+    if (!span.ok()) return span.status();
     spec.number = span->first;
     spec.until_time = span->second;
-    if (span->second < span->first)
-      return Status::Usage("--from: the second time is before the first");
+    if (span->second < span->first) return Status::Usage("the second time is before the first");
   } else if (ParseNumber(text, &number) && number != INT64_MIN) {
     spec.kind = text.starts_with("-") ? Kind::kLast : Kind::kOffset;
     spec.number = std::abs(number);
   } else {
-    return Status::Usage(
-        fmt::format("--from {}: use beginning, end, N, -N, @TIME or @T1:T2", text));
+    return Status::Usage(fmt::format("'{}' is none of beginning, end, N, -N, @TIME, @T1:T2", text));
   }
   return spec;
 }

@@ -24,7 +24,7 @@ struct FromSpec {
   int64_t number = 0;                 // kOffset, kLast: the number; kTime: ms since the epoch
   std::optional<int64_t> until_time;  // of @T1:T2, ms since the epoch, exclusive
 
-  // kUsage naming what is wrong. `now` in ms since the epoch.
+  // kUsage saying what is wrong, without the name of the flag. `now` in ms since the epoch.
   static Result<FromSpec> Parse(std::string_view text, int64_t now);
 
   // The offset of each partition to begin at, within its log. kCluster on failure.

@@ -305,9 +305,8 @@ Result<GrouperChoice> GrouperChoice::Parse(std::string_view name, Grouper custom
     choice.kind = Kind::kBroadcast;
     choice.broadcast = name.substr(kBroadcastPrefix.size());
   } else {
-    return Status::Usage(fmt::format(
-        "--grouper {}: no such grouper; there are default, single, by-topic and broadcast:TOPIC",
-        name));
+    return Status::Usage(
+        fmt::format("'{}' is none of default, single, by-topic, broadcast:TOPIC", name));
   }
   return choice;
 }

@@ -39,7 +39,8 @@ struct GrouperChoice {
   std::string broadcast;  // of kBroadcast: TOPIC, or CLUSTER:TOPIC
   Grouper custom;         // of kCustom
 
-  // `custom`, where there is one, takes the place of `name`. kUsage: no such grouper.
+  // `custom`, where there is one, takes the place of `name`. kUsage: no such grouper,
+  // without the name of the flag.
   static Result<GrouperChoice> Parse(std::string_view name, Grouper custom = nullptr);
   // As Parse reads it; "custom" for a function. The manifest records it.
   std::string ToString() const;

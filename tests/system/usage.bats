@@ -25,8 +25,7 @@ refused() {  # CODE MESSAGE COMMAND...
 }
 
 @test "usage: flags of stages with state are unknown to stages without" {
-  for flag in --unique-by --table --eos --state-dir --store-type --memory --standby --max-idle \
-    --max-skew --grouper --http; do
+  for flag in --unique-by --table --eos --state-dir --store-type --memory --standby --http; do
     refused 2 "unknown flag $flag" kstream-filter "$flag" .a
   done
 }
@@ -67,12 +66,23 @@ refused() {  # CODE MESSAGE COMMAND...
     refused 2 'kstream-filter: error: --stats: ' kstream-filter --stats "$value" .a
     refused 2 'kstream-filter: error: --commit-interval: ' kstream-filter --commit-interval "$value" .a
   done
+  for value in 10 5x -1s ''; do
+    refused 2 'kstream-filter: error: --max-idle: ' kstream-filter --max-idle "$value" .a
+    refused 2 'kstream-filter: error: --max-skew: ' kstream-filter --max-skew "$value" .a
+  done
 }
 
 @test "usage: words that are none of those known" {
   refused 2 "kstream-filter: error: --in: 'jsn' is none of json, envelope, raw, csv, tsv" kstream-filter --in jsn .a
   refused 2 'kstream-filter: error: --on-error: ' kstream-filter --on-error ignore .a
   refused 2 'kstream-filter: error: --partitioner: ' kstream-filter --partitioner md5 .a
+  for value in sticky by-topics single: broadcast broadcast: ''; do
+    refused 2 'kstream-filter: error: --grouper: ' kstream-filter --grouper "$value" .a
+  done
+  refused 2 "kstream-filter: error: --grouper: 'sticky' is none of default, single, by-topic, broadcast:TOPIC" \
+    kstream-filter --grouper sticky .a
+  refused 2 "kstream-filter: error: --from: 'start' is none of beginning, end, N, -N, @TIME, @T1:T2" \
+    kstream-filter -b 127.0.0.1:1 -i x --from start .a
   refused 2 'kstream-filter: error: --explain: ' kstream-filter --explain=xml .a
   refused 2 'kstream-filter: error: -s: ' kstream-filter -s json .a
   refused 2 "kstream-filter: error: -s: 'yaml' is not a serde" kstream-filter -s value=yaml .a
@@ -128,6 +138,22 @@ refused() {  # CODE MESSAGE COMMAND...
   refused 2 '--input x is given twice' kstream-filter -b 127.0.0.1:1 -i x -i x .a
   refused 2 '--output is given twice' kstream-filter -o x -o y .a
   refused 2 '--from needs brokers and a topic to read' kstream-filter --from end .a
+}
+
+@test "usage: files and topics as inputs of one group" {
+  refused 2 'a group keeps positions in topics alone' \
+    kstream-filter -b 127.0.0.1:1 -G g -i orders -i file:orders.ndjson .a
+  try 0 kstream-filter -b 127.0.0.1:1 -i orders -i file:orders.ndjson --explain .a
+}
+
+@test "usage: a group lives at home, whatever cluster its inputs are of" {
+  try 0 kstream-filter -b 127.0.0.1:1 --cluster eu=127.0.0.2:1 -G g -i eu:orders --explain .a
+  try 0 kstream-filter -b 127.0.0.1:1 --cluster eu=127.0.0.2:1 -G g -i orders -i eu:orders --explain .a
+}
+
+@test "usage: an instance id that is kept is for stages with state" {
+  refused 2 'kstream-filter: error: --instance-id: auto keeps its id beside' \
+    kstream-filter -b 127.0.0.1:1 -i x -G g --instance-id auto .a
 }
 
 @test "usage: formats of the output that contradict each other" {

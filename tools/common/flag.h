@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kstream/runtime.h"
 #include "kstream/status.h"
 
 namespace kstream::tools {
@@ -25,7 +26,9 @@ struct Flag {
   std::vector<std::string_view> choices = {};  // all values that it may have; empty: any
   bool optional_value = false;                 // `--name` or `--name=value`
   bool takes_file = false;                     // completions offer file names
-  Setter set;
+  // Who takes the value: the option of the runtime that has the flag's name, or a setter.
+  RuntimeOptions* option = nullptr;
+  Setter set = nullptr;
 };
 
 // Flags under one heading of the help.
@@ -52,25 +55,15 @@ std::vector<std::string_view> Names(const Flag& flag);
 std::string_view MainName(const Flag& flag);
 // The flag that has this name, dashes included, or null.
 const Flag* FindFlag(const CommandLine& line, std::string_view name);
-// The name of a flag that was probably meant; empty when none is near.
-std::string_view NearestName(const CommandLine& line, std::string_view name);
+// The long name, without its dashes, of a flag that was probably meant by `name`, which begins with
+// dashes; empty when none is near.
+std::string_view NearestFlag(const CommandLine& line, std::string_view name);
 
 // --- setters ---
 
 Setter Set(bool* target);
 Setter Set(std::string* target);
 Setter Append(std::vector<std::string>* target);
-// A whole number of [min, max].
-Status ParseInteger(std::string_view text, int64_t min, int64_t max, int64_t* value);
-template <typename T>
-Setter SetInteger(T* target, int64_t min, int64_t max) {
-  return [=](std::string_view text) {
-    int64_t value = 0;
-    KSTREAM_RETURN_IF_ERROR(ParseInteger(text, min, max, &value));
-    *target = value;
-    return Status::Ok();
-  };
-}
 
 }  // namespace kstream::tools
 

@@ -46,14 +46,19 @@ Status CheckRest(const CommandLine& line, const std::vector<std::string>& rest) 
       return Status::Usage(fmt::format("unknown flag {}: an {} that begins with - follows --", name,
                                        line.positional.metavar));
     }
-    std::string_view nearest = NearestName(line, name);
+    std::string_view nearest = NearestFlag(line, name);
     if (nearest.empty()) return Status::Usage(fmt::format("unknown flag {}", name));
-    return Status::Usage(fmt::format("unknown flag {}: did you mean {}?", name, nearest));
+    return Status::Usage(fmt::format("unknown flag {}: did you mean --{}?", name, nearest));
   }
   return Status::Ok();
 }
 
 Status Apply(const Flag& flag, const std::string& value) {
+  if (flag.option != nullptr) {
+    std::string_view name = MainName(flag);
+    name.remove_prefix(name.find_first_not_of('-'));
+    return flag.option->Set(name, value);
+  }
   bool bare = flag.optional_value && value == "true";
   bool known = flag.choices.empty() || bare ||
                std::find(flag.choices.begin(), flag.choices.end(), value) != flag.choices.end();

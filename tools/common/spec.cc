@@ -160,6 +160,9 @@ void AddOptions(const RuntimeOptions& runtime, Json* json) {
     out["commit-interval"] = Print(runtime.commit_interval);
   }
   if (!runtime.instance_id.empty()) out["instance-id"] = runtime.instance_id;
+  if (runtime.grouper != defaults.grouper) out["grouper"] = runtime.grouper;
+  if (runtime.max_idle != defaults.max_idle) out["max-idle"] = Print(runtime.max_idle);
+  if (runtime.max_skew) out["max-skew"] = Print(*runtime.max_skew);
   if (runtime.on_error == OnError::kSkip) out["on-error"] = "skip";
   if (runtime.dead_letter) out["dead-letter"] = runtime.dead_letter->ToString();
   if (runtime.max_errors) out["max-errors"] = *runtime.max_errors;

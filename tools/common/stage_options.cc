@@ -2,29 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
-#include <limits>
-
 #include "kstream/units.h"
 
 namespace kstream::tools {
 namespace {
 
-constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
-constexpr int64_t kMaxPartitions = 100'000;
-constexpr int64_t kMaxThreads = 256;
-
 const std::vector<std::string_view> kInFormats = {"json", "envelope", "raw", "csv", "tsv"};
-
-template <typename T>
-Setter SetDuration(T* target) {
-  return [target](std::string_view text) {
-    KSTREAM_ASSIGN_OR_RETURN(std::chrono::milliseconds duration, ParseDuration(text));
-    if (duration.count() <= 0) return Status::Usage(fmt::format("{} is not longer than 0", text));
-    *target = duration;
-    return Status::Ok();
-  };
-}
 
 Setter SetTimestamp(SourceSpec* source) {
   return [source](std::string_view text) {
@@ -32,18 +15,6 @@ Setter SetTimestamp(SourceSpec* source) {
     source->timestamp_expression.reset();
     if (text == "record" || text == "wallclock") return Status::Ok();
     return SetExpression(&source->timestamp_expression)(text);
-  };
-}
-
-Setter SetSerde(SerdeNames* serdes) {
-  return [serdes](std::string_view text) {
-    size_t equals = text.find('=');
-    std::string_view side = text.substr(0, equals);
-    if (equals == std::string_view::npos || (side != "key" && side != "value")) {
-      return Status::Usage(fmt::format("'{}' is neither key=SERDE nor value=SERDE", text));
-    }
-    (side == "key" ? serdes->key : serdes->value) = text.substr(equals + 1);
-    return Status::Ok();
   };
 }
 
@@ -78,38 +49,6 @@ Setter AddCluster(StageOptions* options) {
   };
 }
 
-Setter SetCreateOutput(RuntimeOptions* runtime) {
-  return [runtime](std::string_view text) {
-    size_t colon = text.find(':');
-    int64_t partitions = 0;
-    int64_t replicas = 1;
-    KSTREAM_RETURN_IF_ERROR(ParseInteger(text.substr(0, colon), 1, kMaxPartitions, &partitions));
-    if (colon != std::string_view::npos) {
-      KSTREAM_RETURN_IF_ERROR(ParseInteger(text.substr(colon + 1), 1, 1000, &replicas));
-    }
-    runtime->create_output = {static_cast<int>(partitions), static_cast<int>(replicas)};
-    return Status::Ok();
-  };
-}
-
-Setter SetInstance(RuntimeOptions* runtime) {
-  return [runtime](std::string_view text) {
-    if (text == "auto") {
-      return Status::Usage(
-          "auto keeps its id beside the stage's state, and this stage has none: give an id");
-    }
-    runtime->instance_id = text;
-    return Status::Ok();
-  };
-}
-
-Status RefuseExactlyOnce(std::string_view text) {
-  if (text == "at-least-once") return Status::Ok();
-  return Status::Usage(
-      "this version writes without transactions, so it cannot promise exactly-once: use "
-      "at-least-once and make readers ignore repeats");
-}
-
 // One of the flags that say how records are printed: of two that differ neither wins.
 Status ChooseFormat(StageOptions* options, std::string_view flag, std::string_view format) {
   const std::string& other = options->format_flag;
@@ -139,21 +78,6 @@ Setter SetFormat(StageOptions* options) {
   return [options](std::string_view text) {
     options->sink.format_text = text;
     return ChooseFormat(options, "--format", "format");
-  };
-}
-
-Setter SetFrom(RuntimeOptions* runtime) {
-  return [runtime](std::string_view text) {
-    runtime->from = text;
-    runtime->from_given = true;
-    return Status::Ok();
-  };
-}
-
-Setter SetMaxErrors(StageOptions* options) {
-  return [options](std::string_view text) {
-    options->max_errors_given = true;
-    return SetInteger(&options->runtime.max_errors, 0, kMax)(text);
   };
 }
 
@@ -213,76 +137,93 @@ FlagGroup InputAndOutput(StageOptions* o) {
         .metavar = "key=SERDE|value=SERDE",
         .help = "how bytes become JSON for expressions, and back: json (default of values), "
                 "string (default of keys), b64, hex, or kcat's pack letters",
-        .set = SetSerde(&o->runtime.serdes)},
+        .option = &o->runtime},
        {.names = "--partitions",
         .metavar = "N",
         .help = "spread files over N partitions by key, as a topic would be (default 1)",
-        .set = SetInteger(&o->runtime.partitions, 1, kMaxPartitions)}}};
+        .option = &o->runtime}}};
 }
 
 FlagGroup Kafka(StageOptions* o) {
-  return {"Kafka",
-          {{.names = "-b,--brokers,--bootstrap-server",
-            .metavar = "LIST",
-            .help = "host:port,... of the home cluster (default $KSTREAM_BROKERS)",
-            .set = SetBrokers(o)},
-           {.names = "-G,--app",
-            .metavar = "ID",
-            .help = "run as a member of application ID: its consumer group, with commits. "
-                    "Without it one process reads all, from the beginning, and commits nothing",
-            .set = Set(&o->runtime.app)},
-           {.names = "--from",
-            .metavar = "SPEC",
-            .help = "where a partition without a commit starts: beginning (default), end, N, -N "
-                    "(the last N), @TIME, @T1:T2; TIME is ms, RFC 3339 or a duration ago",
-            .set = SetFrom(&o->runtime)},
-           {.names = "-e,--exit-at-end",
-            .metavar = "",
-            .help = "stop at the ends that the topics have at start",
-            .set = Set(&o->runtime.exit_at_end)},
-           {.names = "-F,--config",
-            .metavar = "FILE",
-            .help = "property=value lines (default $KSTREAM_CONFIG, else ~/.config/kstream.conf)",
-            .takes_file = true,
-            .set = Set(&o->config)},
-           {.names = "-X",
-            .metavar = "[in.|out.]PROP=VAL",
-            .help = "a librdkafka property, with in. or out. for reading or writing only; "
-                    "-X dump prints all that are set and where they came from",
-            .set = SetProperty(o)},
-           {.names = "--cluster",
-            .metavar = "NAME=LIST|FILE",
-            .help = "another cluster, by its brokers or by a file of properties; its topics are "
-                    "NAME:topic",
-            .set = AddCluster(o)},
-           {.names = "--create-output",
-            .metavar = "P[:RF]",
-            .help = "create output topics that are missing, with P partitions and replication "
-                    "factor RF (default 1)",
-            .set = SetCreateOutput(&o->runtime)},
-           {.names = "--partitioner",
-            .metavar = "NAME",
-            .help = "how keys choose partitions of what is written (default murmur2, as Java's)",
-            .choices = {"murmur2", "murmur2_random", "crc32", "consistent", "consistent_random",
-                        "fnv1a", "fnv1a_random", "random"},
-            .set = Set(&o->runtime.partitioner)},
-           {.names = "--partition",
-            .metavar = "EXPR",
-            .help = "the partition to write to; '$partition' keeps the number",
-            .set = SetExpression(&o->partition, o->names)},
-           {.names = "--guarantee",
-            .metavar = "WHICH",
-            .help = "at-least-once (default); this version refuses exactly-once",
-            .choices = {"at-least-once", "exactly-once"},
-            .set = RefuseExactlyOnce},
-           {.names = "--commit-interval",
-            .metavar = "DUR",
-            .help = "time between commits (default 1s)",
-            .set = SetDuration(&o->runtime.commit_interval)},
-           {.names = "--instance-id",
-            .metavar = "ID",
-            .help = "stay the same member over a restart (group.instance.id)",
-            .set = SetInstance(&o->runtime)}}};
+  return {
+      "Kafka",
+      {{.names = "-b,--brokers,--bootstrap-server",
+        .metavar = "LIST",
+        .help = "host:port,... of the home cluster (default $KSTREAM_BROKERS)",
+        .set = SetBrokers(o)},
+       {.names = "-G,--app",
+        .metavar = "ID",
+        .help = "run as a member of application ID: its consumer group, with commits. "
+                "Without it one process reads all, from the beginning, and commits nothing",
+        .option = &o->runtime},
+       {.names = "--from",
+        .metavar = "SPEC",
+        .help = "where a partition without a commit starts: beginning (default), end, N, -N "
+                "(the last N), @TIME, @T1:T2; TIME is ms, RFC 3339 or a duration ago",
+        .option = &o->runtime},
+       {.names = "-e,--exit-at-end",
+        .metavar = "",
+        .help = "stop at the ends that the topics have at start",
+        .option = &o->runtime},
+       {.names = "-F,--config",
+        .metavar = "FILE",
+        .help = "property=value lines (default $KSTREAM_CONFIG, else ~/.config/kstream.conf)",
+        .takes_file = true,
+        .set = Set(&o->config)},
+       {.names = "-X",
+        .metavar = "[in.|out.]PROP=VAL",
+        .help = "a librdkafka property, with in. or out. for reading or writing only; "
+                "-X dump prints all that are set and where they came from",
+        .set = SetProperty(o)},
+       {.names = "--cluster",
+        .metavar = "NAME=LIST|FILE",
+        .help = "another cluster, by its brokers or by a file of properties; its topics are "
+                "NAME:topic",
+        .set = AddCluster(o)},
+       {.names = "--create-output",
+        .metavar = "P[:RF]",
+        .help = "create output topics that are missing, with P partitions and replication "
+                "factor RF (default 1)",
+        .option = &o->runtime},
+       {.names = "--partitioner",
+        .metavar = "NAME",
+        .help = "how keys choose partitions of what is written (default murmur2, as Java's)",
+        .choices = {"murmur2", "murmur2_random", "crc32", "consistent", "consistent_random",
+                    "fnv1a", "fnv1a_random", "random"},
+        .option = &o->runtime},
+       {.names = "--partition",
+        .metavar = "EXPR",
+        .help = "the partition to write to; '$partition' keeps the number",
+        .set = SetExpression(&o->partition, o->names)},
+       {.names = "--guarantee",
+        .metavar = "WHICH",
+        .help = "at-least-once (default); this version refuses exactly-once",
+        .choices = {"at-least-once", "exactly-once"},
+        .option = &o->runtime},
+       {.names = "--commit-interval",
+        .metavar = "DUR",
+        .help = "time between commits (default 1s)",
+        .option = &o->runtime},
+       {.names = "--instance-id",
+        .metavar = "ID",
+        .help = "stay the same member over a restart (group.instance.id)",
+        .option = &o->runtime},
+       {.names = "--grouper",
+        .metavar = "WHICH",
+        .help = "which partitions make a task: default (partition i of every input), single "
+                "(one task reads all), by-topic (a task for each), broadcast:TOPIC (as default, "
+                "and every task reads all of TOPIC)",
+        .option = &o->runtime},
+       {.names = "--max-idle",
+        .metavar = "DUR",
+        .help = "how long a task of several partitions waits for one that is at its end, lest "
+                "an older record still comes (default 0s)",
+        .option = &o->runtime},
+       {.names = "--max-skew",
+        .metavar = "DUR",
+        .help = "do not read a partition that is ahead of the slowest of its task by more "
+                "(default: no limit)",
+        .option = &o->runtime}}};
 }
 
 FlagGroup Running(StageOptions* o) {
@@ -290,15 +231,15 @@ FlagGroup Running(StageOptions* o) {
           {{.names = "-c,--limit",
             .metavar = "N",
             .help = "stop after N output records",
-            .set = SetInteger(&o->runtime.limit, 1, kMax)},
+            .option = &o->runtime},
            {.names = "--timeout",
             .metavar = "DUR",
             .help = "stop after a time, with exit code 124 (500ms 10s 5m 2h 7d)",
-            .set = SetDuration(&o->runtime.timeout)},
+            .option = &o->runtime},
            {.names = "-j,--threads",
             .metavar = "N",
             .help = "threads (default 1)",
-            .set = SetInteger(&o->runtime.threads, 1, kMaxThreads)},
+            .option = &o->runtime},
            {.names = "--on-error",
             .metavar = "POLICY",
             .help = "what a bad record does: fail ends the stage (default)",
@@ -312,11 +253,11 @@ FlagGroup Running(StageOptions* o) {
            {.names = "--max-errors",
             .metavar = "N",
             .help = "fail after more than N bad records",
-            .set = SetMaxErrors(o)},
+            .option = &o->runtime},
            {.names = "-n,--dry-run",
             .metavar = "",
             .help = "do everything but write and commit",
-            .set = Set(&o->runtime.dry_run)},
+            .option = &o->runtime},
            {.names = "--explain",
             .metavar = "FORM",
             .help = "print the plan instead: nodes, expressions and what runs them",
@@ -360,7 +301,12 @@ void AddCommonFlags(CommonOptions* o, CommandLine* line) {
         {.names = "--stats",
          .metavar = "DUR",
          .help = "a JSON line of counts each DUR and at the end",
-         .set = SetDuration(&o->report.stats)},
+         .set =
+             [o](std::string_view text) {
+               KSTREAM_ASSIGN_OR_RETURN(o->report.stats, ParseDuration(text));
+               if (o->report.stats.count() > 0) return Status::Ok();
+               return Status::Usage(fmt::format("{} is not longer than 0", text));
+             }},
         {.names = "--log",
          .metavar = "FORM",
          .help = "form of messages (default text)",

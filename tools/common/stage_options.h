@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "common/flag.h"
-#include "common/properties.h"
 #include "common/reporter.h"
 #include "kstream/expression.h"
+#include "kstream/properties.h"
 #include "kstream/runtime.h"
 #include "kstream/topology.h"
 
@@ -24,10 +24,9 @@ struct StageOptions {
   std::vector<std::string> outputs;  // --output, as often as it was given
   std::string dead_letter;           // --dead-letter; empty: not given
   std::string on_error;              // --on-error; empty: not given
-  bool max_errors_given = false;
-  SourceSpec source;                    // all but its inputs
-  SinkSpec sink;                        // all but its output
-  std::string format_flag;              // which of --out, -J and --format chose the sink's format
+  SourceSpec source;                 // all but its inputs
+  SinkSpec sink;                     // all but its output
+  std::string format_flag;           // which of --out, -J and --format chose the sink's format
   std::optional<Expression> partition;  // --partition
   RuntimeOptions runtime;               // all but clusters, places and the error policy
 

@@ -69,7 +69,7 @@ Status ErrorPolicy(const StageOptions& options, const Places& places, RuntimeOpt
   if (policy != "dead-letter" && !options.dead_letter.empty()) {
     return Status::Usage(fmt::format("--dead-letter contradicts --on-error {}", policy));
   }
-  if (policy == "fail" && options.max_errors_given) {
+  if (policy == "fail" && runtime->max_errors) {
     return Status::Usage(
         "--max-errors needs --on-error skip or dead-letter: fail stops at the first");
   }
@@ -98,6 +98,9 @@ Result<Location> Places::Parse(std::string_view flag, std::string_view text) con
   auto location = Location::Parse(text, brokers, names);
   if (!location.ok()) return location.status().At(flag);
   if (auto status = CheckTopicName(*location); !status.ok()) return status.At(flag);
+  // An invalid pattern is a mistake of the command line, not of a topology.
+  if (location->is_pattern())
+    KSTREAM_RETURN_IF_ERROR(Reads(*location, Location::Topic("x", location->cluster)).status());
   if (location->is_topic() && location->cluster.empty() && !brokers) {
     return Status::Usage(
         fmt::format("{} {}: no brokers are known: name them with --brokers", flag, text));

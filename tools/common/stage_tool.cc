@@ -58,7 +58,7 @@ Status StageTool::Run(bool, Reporter* reporter) {
   if (options_.dump_properties) {
     std::string text;
     for (const PlanCluster& cluster : places.clusters)
-      text += Dump(cluster.name, cluster.properties);
+      text += DumpProperties(cluster.name, cluster.properties);
     return WriteStdout(text);
   }
   KSTREAM_ASSIGN_OR_RETURN(StagePlan plan, Plan(places));

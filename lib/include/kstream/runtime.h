@@ -18,29 +18,23 @@
 #include "kstream/export.h"
 #include "kstream/grouper.h"
 #include "kstream/location.h"
+#include "kstream/properties.h"
 #include "kstream/serdes.h"
 #include "kstream/status.h"
 #include "kstream/topology.h"
 
 namespace kstream {
 
-// librdkafka properties in the order given; a later one wins.
-using Properties = std::vector<std::pair<std::string, std::string>>;
-
-// A Kafka cluster. Properties are checked when the runtime is made: kUsage names an unknown one.
-struct ClusterOptions {
-  std::string brokers;  // host:port,...
-  Properties consumer;  // for reading and asking
-  Properties producer;  // for writing
-};
-
 enum class OnError { kFail, kSkip, kDeadLetter };
 
 // Configuration; each member is the flag of the same name.
 struct KSTREAM_EXPORT RuntimeOptions {
-  // Sets the member that flag `name` (without dashes) stands for, as the command line would: "app",
-  // "threads", "commit-interval", "X" ("in.fetch.min.bytes=1"), ... kUsage: unknown, or no valid
-  // value.
+  // Sets the member that flag `name` (without dashes, in any of its spellings) stands for, as the
+  // command line would: "threads", "commit-interval" ("10s"), "X" ("in.fetch.min.bytes=1"),
+  // "config" (a file of properties), "cluster" ("NAME=LIST|FILE"), "s" ("key=SERDE"); switches are
+  // set to "true". A later call wins; "dead-letter" needs brokers and clusters to be set before, to
+  // tell a topic from a file, and makes dead letters the policy. kUsage with the words of the
+  // tools: an unknown name, a value that is none.
   Status Set(std::string_view name, std::string_view value);
 
   ClusterOptions home;                             // --brokers, -X, -F

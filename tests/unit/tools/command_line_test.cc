@@ -37,10 +37,7 @@ class CommandLineTest : public testing::Test {
            .choices = {"text", "json"},
            .optional_value = true,
            .set = note("explain")},
-          {.names = "--limit",
-           .metavar = "N",
-           .help = "limit",
-           .set = SetInteger(&limit_, 1, 9)}}});
+          {.names = "--threads", .metavar = "N", .help = "threads", .option = &options_}}});
     line_.positional = {"EXPR", "what", note("EXPR")};
   }
 
@@ -52,7 +49,7 @@ class CommandLineTest : public testing::Test {
   CommandLine line_;
   std::vector<std::string> seen_;
   bool has_positional_ = false;
-  int limit_ = 0;
+  RuntimeOptions options_;
 };
 
 TEST_F(CommandLineTest, SettersGetValuesInTheOrderTyped) {
@@ -100,19 +97,20 @@ TEST_F(CommandLineTest, AfterDashesEverythingIsThePositional) {
 }
 
 TEST_F(CommandLineTest, MistakesNameTheFlag) {
-  EXPECT_EQ(ParseWords({"--limt", "3"}).message(), "unknown flag --limt: did you mean --limit?");
-  EXPECT_EQ(ParseWords({"--limt=3"}).message(), "unknown flag --limt: did you mean --limit?");
+  EXPECT_EQ(ParseWords({"--thread", "3"}).message(),
+            "unknown flag --thread: did you mean --threads?");
+  EXPECT_EQ(ParseWords({"--thread=3"}).message(), "unknown flag --thread: did you mean --threads?");
   EXPECT_EQ(ParseWords({"--something-else"}).message(), "unknown flag --something-else");
   EXPECT_EQ(ParseWords({"-z"}).message(), "unknown flag -z: an EXPR that begins with - follows --");
-  EXPECT_EQ(ParseWords({"--limit"}).message(), "--limit: its value is missing");
+  EXPECT_EQ(ParseWords({"--threads"}).message(), "--threads: its value is missing");
   EXPECT_EQ(ParseWords({"-ni"}).message(), "-i: its value is missing");
-  EXPECT_EQ(ParseWords({"--limit=", "3"}).message(), "--limit: empty value");
-  EXPECT_EQ(ParseWords({"--limit", "10"}).message(), "--limit: 10 is not between 1 and 9");
-  EXPECT_EQ(ParseWords({"--limit", "1e3"}).message(), "--limit: '1e3' is not a whole number");
-  EXPECT_EQ(ParseWords({"--limit", "99999999999999999999"}).message(),
-            "--limit: 99999999999999999999 is not between 1 and 9");
+  EXPECT_EQ(ParseWords({"--threads=", "3"}).message(), "--threads: empty value");
+  EXPECT_EQ(ParseWords({"--threads", "300"}).message(), "--threads: 300 is not between 1 and 256");
+  EXPECT_EQ(ParseWords({"--threads", "1e3"}).message(), "--threads: '1e3' is not a whole number");
+  EXPECT_EQ(ParseWords({"--threads", "99999999999999999999"}).message(),
+            "--threads: 99999999999999999999 is not between 1 and 256");
   for (const Status& status :
-       {ParseWords({"-z"}), ParseWords({"--limit"}), ParseWords({"a", "b"})}) {
+       {ParseWords({"-z"}), ParseWords({"--threads"}), ParseWords({"a", "b"})}) {
     EXPECT_EQ(status.code(), StatusCode::kUsage);
   }
 }

@@ -1,4 +1,4 @@
-#include "common/properties.h"
+#include "kstream/properties.h"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 #include <map>
 #include <utility>
 
-namespace kstream::tools {
+namespace kstream {
 namespace {
 
 constexpr std::string_view kBrokers = "bootstrap.servers";
@@ -165,7 +165,7 @@ Result<std::pair<std::string, std::vector<Property>>> ParseCluster(std::string_v
   return std::pair(name, std::move(properties));
 }
 
-std::string Dump(std::string_view cluster, const std::vector<Property>& properties) {
+std::string DumpProperties(std::string_view cluster, const std::vector<Property>& properties) {
   Effective in = For(Property::Side::kIn, properties);
   Effective out = For(Property::Side::kOut, properties);
   std::string text = fmt::format("# cluster {}\n", cluster);
@@ -179,4 +179,4 @@ std::string Dump(std::string_view cluster, const std::vector<Property>& properti
   return text;
 }
 
-}  // namespace kstream::tools
+}  // namespace kstream

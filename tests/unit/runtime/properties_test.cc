@@ -1,4 +1,4 @@
-#include "common/properties.h"
+#include "kstream/properties.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <fstream>
 #include <string>
 
-namespace kstream::tools {
+namespace kstream {
 namespace {
 
 using testing::ElementsAre;
@@ -92,7 +92,7 @@ TEST(PropertiesTest, AClusterIsAListOrAFile) {
 }
 
 TEST(PropertiesTest, DumpMasksSecretsAndTellsOrigins) {
-  std::string text = Dump(
+  std::string text = DumpProperties(
       "home", {{Side::kBoth, "sasl.password", "hunter2", "f:1"},
                {Side::kBoth, "SSL.Keystore.Password", "hunter2", "f:2"},
                {Side::kBoth, "sasl.oauthbearer.client.secret", "hunter2", "f:3"},
@@ -116,4 +116,4 @@ TEST(PropertiesTest, DumpMasksSecretsAndTellsOrigins) {
 }
 
 }  // namespace
-}  // namespace kstream::tools
+}  // namespace kstream
