@@ -10,7 +10,8 @@ namespace {
 constexpr std::chrono::minutes kFullCommit{30};
 // message.timeout.ms of the producers ends every wait before this.
 constexpr std::chrono::seconds kFlushLimit{60};
-// A rebalance under way refuses commits for a moment: the next one brings every position again.
+// A rebalance under way refuses commits for a moment, and so does a group that has put us out until
+// the next poll tells: the next commit brings every position again.
 constexpr int kMostFailedCommits = 30;
 
 }  // namespace
@@ -27,7 +28,7 @@ Committer::Committer(ThreadOutputs* outputs, transport::Consumer* consumer,
 
 Status Committer::Turn() {
   KSTREAM_RETURN_IF_ERROR(outputs_->failure());
-  KSTREAM_RETURN_IF_ERROR(fenced_);
+  KSTREAM_RETURN_IF_ERROR(failure_);
   const Clock::Instant now = clock_.Steady();
   if (!sealed_ && (requested_ || now - last_seal_ >= interval_)) KSTREAM_RETURN_IF_ERROR(Seal(now));
   if (!sealed_ || outputs_->Pending(epoch_ - 1) > 0) return Status::Ok();
@@ -43,10 +44,10 @@ Status Committer::Turn() {
 void Committer::Committed(const Status& status) {
   if (status.ok()) {
     failed_commits_ = 0;
-  } else if (status.code() == StatusCode::kFenced || ++failed_commits_ > kMostFailedCommits) {
-    fenced_ = status;
+  } else if (++failed_commits_ > kMostFailedCommits) {
+    failure_ = status;
   } else {
-    Log(LogLevel::kWarning, status.message());
+    Log(failed_commits_ == 1 ? LogLevel::kWarning : LogLevel::kDebug, status.message());
   }
 }
 
@@ -72,7 +73,7 @@ void Committer::Forget(const std::vector<transport::TopicPartition>& partitions)
 Status Committer::Finish() {
   KSTREAM_RETURN_IF_ERROR(outputs_->FlushFiles());
   KSTREAM_RETURN_IF_ERROR(outputs_->FlushTopics(kFlushLimit));
-  KSTREAM_RETURN_IF_ERROR(fenced_);
+  KSTREAM_RETURN_IF_ERROR(failure_);
   sealed_positions_.clear();
   sealed_ = false;
   // All of them: one whose last commit is still under way must be decided before somebody else

@@ -33,7 +33,8 @@ class Committer {
   void Request() { requested_ = true; }
 
   // One turn: seals when the interval is over, commits when the sealed epoch is acknowledged. A
-  // failure means that outputs were lost or the group has moved on: nothing more may be committed.
+  // failure means that outputs were lost or that commits fail for long: nothing more may be
+  // committed.
   Status Turn();
 
   // Writes, waits for every acknowledgement and commits what is done, blocking. For revocations and
@@ -59,7 +60,7 @@ class Committer {
   bool requested_ = false;
   Clock::Instant last_seal_, last_full_;
   int failed_commits_ = 0;  // in a row
-  Status fenced_;
+  Status failure_;
 };
 
 }  // namespace kstream::runtime

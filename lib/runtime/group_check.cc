@@ -113,10 +113,20 @@ Status GroupCheck::Recheck() {
   return LeaveForNewer(*group);
 }
 
+bool GroupCheck::IsOurs(const transport::GroupMember& member) const {
+  const auto tag = MemberTag::Parse(member.client_id);
+  if (tag && tag->instance == options_.mine.instance) return true;
+  return !options_.instance_id.empty() &&
+         member.instance_id.starts_with(options_.instance_id + "-") &&
+         ToNumber<int32_t>(
+             std::string_view(member.instance_id).substr(options_.instance_id.size() + 1));
+}
+
 Status GroupCheck::LeaveForNewer(const transport::GroupDescription& group) const {
   for (const transport::GroupMember& member : group.members) {
     const auto tag = MemberTag::Parse(member.client_id);
-    if (!tag || tag->hash == options_.mine.hash || tag->version <= options_.mine.version) continue;
+    if (!tag || IsOurs(member)) continue;
+    if (tag->hash == options_.mine.hash || tag->version <= options_.mine.version) continue;
     return Refuse(member, "is newer and takes over",
                   "this one leaves; start it again with that topology, or under another id (-G)");
   }
@@ -141,7 +151,11 @@ Result<GroupCheck::Verdict> GroupCheck::Judge() {
   for (const transport::GroupMember& member : group->members) {
     const auto tag = MemberTag::Parse(member.client_id);
     if (!tag) return RefuseStranger(member);
-    joined |= tag->instance == options_.mine.instance;
+    if (IsOurs(member)) {
+      if (tag->hash != options_.mine.hash) return RefuseStale(*tag);
+      joined = true;
+      continue;
+    }
     if (tag->hash == options_.mine.hash) continue;
     if (tag->version < options_.mine.version) {
       older = &member;
@@ -197,6 +211,16 @@ Status GroupCheck::Refuse(const transport::GroupMember& member, std::string_view
       "{}",
       options_.app, member.host, clash, theirs.hash, theirs.version, mine.hash, mine.version,
       advice));
+}
+
+Status GroupCheck::RefuseStale(const MemberTag& shown) const {
+  return Status::Refused(fmt::format(
+      "application {}: its group still knows instance {} by what it ran before: that topology is "
+      "{}, "
+      "version {}, ours is {}, version {}: start this one again when session.timeout.ms ({} s) is "
+      "over, or with another --instance-id",
+      options_.app, options_.instance_id, shown.hash, shown.version, options_.mine.hash,
+      options_.mine.version, Seconds(options_.session_timeout)));
 }
 
 Status GroupCheck::RefuseStranger(const transport::GroupMember& member) const {

@@ -15,6 +15,11 @@
 //   our version              the larger hash refuses at once; the smaller waits for the other to do
 //                            so, for 10 s, then refuses: the other was established
 //
+// A static member (--instance-id) that comes back within its session takes its old place, and
+// brokers go on showing the client.id that it had there: what is shown under our own instance id is
+// ours. When that tells of another topology nobody could see what we run, so we refuse until it is
+// forgotten.
+//
 // A member that was killed stays in the group until its session times out, and looks alive; the
 // message says so. One that stops in order leaves at once, so stop, change and start just works.
 // Time is the clock's. Tested by tests/unit/runtime/group_check_test.cc.
@@ -60,6 +65,7 @@ class GroupCheck {
   struct Options {
     std::string app;
     MemberTag mine;                                     // its thread says nothing
+    std::string instance_id = {};                       // RuntimeOptions::instance_id
     std::chrono::milliseconds session_timeout{45'000};  // session.timeout.ms of the consumers
   };
   enum class Verdict : uint8_t { kGo, kWait };
@@ -84,9 +90,11 @@ class GroupCheck {
   Result<Verdict> Judge();
   // kWait until `limit` is over since it was first called for `what` in turn.
   Result<Verdict> WaitFor(Wait what, std::chrono::milliseconds limit, const Status& otherwise);
+  bool IsOurs(const transport::GroupMember& member) const;
   Status LeaveForNewer(const transport::GroupDescription& group) const;
   Status Refuse(const transport::GroupMember& member, std::string_view clash,
                 std::string_view advice) const;
+  Status RefuseStale(const MemberTag& shown) const;
   Status RefuseStranger(const transport::GroupMember& member) const;
 
   const Options options_;

@@ -2,18 +2,18 @@
 
 #include <algorithm>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "base/log.h"
 #include "runtime/file_cluster.h"
+#include "runtime/pulse.h"
 #include "runtime/stream_thread.h"
 
 namespace kstream::runtime {
 namespace {
-
-constexpr std::chrono::milliseconds kSessionTimeout{45'000};  // librdkafka's own default
 
 std::chrono::milliseconds SessionTimeout(const RuntimeOptions& options) {
   std::chrono::milliseconds timeout = kSessionTimeout;
@@ -50,12 +50,13 @@ Status RunShared::Open() {
   threads = state->clusters.contains(std::string(kFiles)) ? 1 : state->options.threads;
   KSTREAM_RETURN_IF_ERROR(planner.Open());
   if (state->grouped()) {
+    session = SessionTimeout(state->options);
     tag.hash = state->topology.Hash();
     tag.version = state->options.version;
     tag.instance = NewInstance();
     KSTREAM_ASSIGN_OR_RETURN(auto admin, state->clusters.at("")->NewAdmin());
     check = std::make_unique<GroupCheck>(
-        GroupCheck::Options{state->options.app, tag, SessionTimeout(state->options)},
+        GroupCheck::Options{state->options.app, tag, state->options.instance_id, session},
         std::move(admin), state->clock.get());
   }
   return OpenOutputs(*state, files);
@@ -67,12 +68,24 @@ Status RunLoop(RunState* state, OutputFiles* files, const LoopCallbacks& callbac
   shared.on_ready = [&](int thread, bool ready) {
     callbacks.on_ready(thread, ready, shared.threads);
   };
+  std::optional<Pulse> pulse;
+  if (state->grouped()) {
+    pulse.emplace(shared.session);
+    shared.stood_still = [&](Clock::Instant since) { return pulse->Stopped(since); };
+  }
   std::mutex mutex;
   Status first;
   const auto work = [&](int index) {
     for (;;) {
-      Status status = StreamThread(&shared, index).Run();
+      StreamThread thread(&shared, index);
+      Status status = thread.Run();
       if (status.ok()) return;
+      if (thread.stood_still()) {
+        Log(LogLevel::kWarning, status.message());
+        shared.on_ready(index, false);
+        if (state->stopping()) return;
+        continue;
+      }
       if (!state->stopping() &&
           callbacks.on_error(status, index) == ErrorResponse::kReplaceThread) {
         Log(LogLevel::kWarning, status.At("thread replaced").message());

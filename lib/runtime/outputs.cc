@@ -327,6 +327,14 @@ void ThreadOutputs::Poll() {
   for (auto& [cluster, producer] : producers_) producer->Poll(std::chrono::milliseconds(0));
 }
 
+void ThreadOutputs::Drop() {
+  by_node_.clear();
+  dead_letters_.reset();
+  file_sinks_.clear();
+  topics_.clear();
+  producers_.clear();
+}
+
 Status ThreadOutputs::FlushTopics(std::chrono::milliseconds limit) {
   for (auto& [cluster, producer] : producers_) KSTREAM_RETURN_IF_ERROR(producer->Flush(limit));
   return failure();

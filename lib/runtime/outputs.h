@@ -83,6 +83,8 @@ class ThreadOutputs {
   void Poll();
   // Waits for all acknowledgements.
   Status FlushTopics(std::chrono::milliseconds limit);
+  // Throws away what has not gone out yet; nothing can be sent any more.
+  void Drop();
 
  private:
   friend class FileSink;

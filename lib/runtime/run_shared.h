@@ -2,6 +2,7 @@
 #ifndef KSTREAM_RUNTIME_RUN_SHARED_H_
 #define KSTREAM_RUNTIME_RUN_SHARED_H_
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -17,6 +18,9 @@
 
 namespace kstream::runtime {
 
+// librdkafka's own default.
+inline constexpr std::chrono::milliseconds kSessionTimeout{45'000};
+
 struct RunShared {
   RunShared(RunState* state, OutputFiles* files)
       : state(state), files(files), admins(state), planner(state, &admins), ends(state, &admins) {}
@@ -29,9 +33,13 @@ struct RunShared {
   Admins admins;
   Planner planner;
   Ends ends;
-  MemberTag tag;                      // with a group
-  std::unique_ptr<GroupCheck> check;  // with a group
-  int threads = 1;                    // that share the work
+  MemberTag tag;                                        // with a group
+  std::unique_ptr<GroupCheck> check;                    // with a group
+  int threads = 1;                                      // that share the work
+  std::chrono::milliseconds session = kSessionTimeout;  // of a member of the group
+  // Whether the whole process stood still for longer than a session, at a time that ended after
+  // `since`.
+  std::function<bool(Clock::Instant since)> stood_still = [](Clock::Instant) { return false; };
   // Called by a thread that has its tasks, or waits for them again.
   std::function<void(int thread, bool ready)> on_ready = [](int, bool) {};
 };

@@ -17,9 +17,12 @@ using transport::TopicPartition;
 
 constexpr milliseconds kPollWait{50};
 constexpr milliseconds kSharedPollWait{5};  // with several consumers in turn
+constexpr milliseconds kLook{1};            // between two looks at the clock, about
 // What one turn should take at most.
 constexpr milliseconds kTurn{500};
 constexpr size_t kRecordsPerLook = 64;  // at the clock
+// The first batch: how long a record takes is not known yet.
+constexpr size_t kFirstRecords = 64;
 // A queue that holds so much while others hold the task stops being fetched.
 constexpr size_t kPauseAbove = 100'000, kResumeBelow = 25'000;  // records of a partition
 constexpr size_t kMostBytes = 64 << 20;                         // of a task, a partition's share
@@ -30,7 +33,9 @@ StreamThread::StreamThread(RunShared* shared, int index)
     : shared_(shared),
       state_(shared->state),
       index_(index),
-      outputs_(shared->state, shared->files) {
+      outputs_(shared->state, shared->files),
+      most_(kFirstRecords),
+      seen_(shared->state->clock->Steady()) {
   cache_.reader = &json_reader_;
 }
 
@@ -42,6 +47,10 @@ Status StreamThread::Run() {
     const Result<bool> more = Turn();
     status = more.status();
     if (status.ok() && !*more) break;
+  }
+  // What failed after we stood still may have failed for that.
+  if (!status.ok() && !stood_still_) {
+    if (Status awake = Awake(); !awake.ok()) status = std::move(awake);
   }
   return Finish(std::move(status));
 }
@@ -111,7 +120,21 @@ Reader* StreamThread::ReaderOf(std::string_view cluster) {
   return found == readers_.end() ? nullptr : found->get();
 }
 
+// A long time between two looks alone says nothing: a record may take as long as it likes.
+Status StreamThread::Awake() {
+  const Clock::Instant now = state_->clock->Steady();
+  const Clock::Instant before = std::exchange(seen_, now);
+  if (now - before <= shared_->session || !shared_->stood_still(before)) return Status::Ok();
+  stood_still_ = true;
+  return {
+      StatusCode::kFenced,
+      fmt::format("thread {} stood still for {} s, longer than its session: its tasks have "
+                  "moved, it joins again",
+                  index_, std::chrono::duration_cast<std::chrono::seconds>(now - before).count())};
+}
+
 Result<bool> StreamThread::Turn() {
+  KSTREAM_RETURN_IF_ERROR(Awake());
   if (Over()) return false;
   KSTREAM_ASSIGN_OR_RETURN(const bool ended, AtEnd());
   if (ended) return false;
@@ -122,6 +145,7 @@ Result<bool> StreamThread::Turn() {
   KSTREAM_RETURN_IF_ERROR(DrainTasks());
   KSTREAM_RETURN_IF_ERROR(Punctuate());
   KSTREAM_RETURN_IF_ERROR(LookAgain(false));
+  KSTREAM_RETURN_IF_ERROR(Awake());
   KSTREAM_RETURN_IF_ERROR(outputs_.FlushFiles());
   outputs_.Poll();
   KSTREAM_RETURN_IF_ERROR(committer_->Turn());
@@ -132,13 +156,26 @@ Result<bool> StreamThread::Turn() {
 Status StreamThread::Finish(Status outcome) {
   if (committer_ && !shared_->files->closed() && outcome.code() != StatusCode::kFenced) {
     // What was done before a failure is kept, all the same.
-    if (Status finished = committer_->Finish(); outcome.ok()) outcome = std::move(finished);
+    Status finished = committer_->Finish();
+    // No failure of ours: whoever has the tasks now reads again what this commit would have saved.
+    if (finished.code() == StatusCode::kFenced || (!finished.ok() && !Awake().ok())) {
+      Log(LogLevel::kWarning,
+          fmt::format("{}; what is not committed is read again by others", finished.message()));
+      finished = Status::Ok();
+    }
+    if (outcome.ok()) outcome = std::move(finished);
   }
   for (auto& [id, task] : tasks_) {
     for (auto& reader : readers_) static_cast<void>(reader->Remove(task.get()));
     if (Status closed = task->Close(); outcome.ok()) outcome = std::move(closed);
   }
+  std::set<TaskId> had;
+  for (const auto& [id, task] : tasks_) had.insert(id);
   tasks_.clear();
+  if (stood_still_) {
+    outputs_.Drop();
+    Tell(" (lost)", had);
+  }
   for (auto& reader : readers_) {
     if (Status closed = reader->consumer()->Close(); outcome.ok()) outcome = std::move(closed);
   }
@@ -197,6 +234,7 @@ milliseconds StreamThread::WaitOf(size_t readers) const {
 
 Status StreamThread::Read(Reader* reader, milliseconds wait) {
   KSTREAM_RETURN_IF_ERROR(reader->Poll(wait, most_));
+  KSTREAM_RETURN_IF_ERROR(Awake());
   const size_t records = reader->batch().records.size();
   state_->read.fetch_add(static_cast<int64_t>(records), std::memory_order_relaxed);
   const Clock::Instant begin = state_->clock->Steady();
@@ -217,7 +255,8 @@ Status StreamThread::TakeRecords(Reader* reader) {
   transport::Batch& batch = reader->batch();
   auto bad = batch.bad.begin();
   const bool settles = reader->cluster() == kFiles && readers_.size() > 1;
-  Clock::Instant alive = state_->clock->Steady();
+  Clock::Instant looked = state_->clock->Steady(), alive = looked;
+  size_t next_look = 0;
   for (size_t i = 0; i < batch.records.size(); i++) {
     Record& record = batch.records[i];
     StageTask::Arrival arrival{.offset = record.offset};
@@ -239,13 +278,14 @@ Status StreamThread::TakeRecords(Reader* reader) {
     // What one record of a file leads to is done before the next, whatever came with it in one
     // batch: so a run on files is the same every time.
     if (settles) KSTREAM_RETURN_IF_ERROR(Settle());
-    if (i % kRecordsPerLook == kRecordsPerLook - 1) {
-      const Clock::Instant now = state_->clock->Steady();
-      if (now - alive < kTurn) continue;
-      alive = now;
-      home()->consumer()->KeepAlive();
-      outputs_.Poll();
-    }
+    if (i < next_look) continue;
+    KSTREAM_RETURN_IF_ERROR(Awake());
+    // Where records take long, after each.
+    next_look = i + (seen_ - std::exchange(looked, seen_) < kLook ? kRecordsPerLook : 1);
+    if (seen_ - alive < kTurn) continue;
+    alive = seen_;
+    home()->consumer()->KeepAlive();
+    outputs_.Poll();
   }
   return Status::Ok();
 }

@@ -8,6 +8,11 @@
 // finished, committed and closed first. Nothing slow happens inside a rebalance callback, and a
 // batch is cut to what can be processed in half a second, so a slow stage answers its group.
 //
+// A process that was stopped for longer than its session has lost its tasks without being told, and
+// must not write what it had begun. So the thread looks at the clock wherever it may have been
+// stopped, and if too much time has gone with the whole process standing still (see pulse.h), it
+// throws away what it holds and ends; a new one takes its place.
+//
 // The loop is a sequence of turns, so that a test can interleave those of several threads in one.
 // Tested by tests/unit/runtime/loop_run_test.cc and tests/broker/.
 #ifndef KSTREAM_RUNTIME_STREAM_THREAD_H_
@@ -50,6 +55,11 @@ class StreamThread final : private task::TaskHost {
 
   const std::map<TaskId, std::unique_ptr<StageTask>>& tasks() const { return tasks_; }
 
+  // Whether it ended since the process stood still for longer than its session: its tasks have
+  // moved, and it has thrown away all that it had begun. Another StreamThread should take its
+  // place.
+  bool stood_still() const { return stood_still_; }
+
  private:
   // task::TaskHost
   task::RecordSink* SinkOf(const TopologyNode& sink) override { return outputs_.SinkOf(sink); }
@@ -63,6 +73,7 @@ class StreamThread final : private task::TaskHost {
   Status OpenReaders();
   Status MakeIngests();
   bool Over();
+  Status Awake();
   Result<bool> AtEnd();
   Status Read(Reader* reader, std::chrono::milliseconds wait);
   Status TakeRecords(Reader* reader);
@@ -110,9 +121,11 @@ class StreamThread final : private task::TaskHost {
   std::vector<transport::TopicPartition> waiting_;  // leads that are ours and not tasks yet
   std::set<TaskId> completed_;                      // told to Ends
   int ends_seen_ = 0;                               // version of Ends
-  size_t most_ = SIZE_MAX;                          // records of the next poll
+  size_t most_;                                     // records of the next poll
   bool more_ = false;                               // tasks have more to process at once
   std::function<bool(TaskId)> let_;
+  Clock::Instant seen_;  // the last look whether time has passed us by
+  bool stood_still_ = false;
   std::optional<Clock::Instant> next_look_, next_check_, next_purge_;
 };
 

@@ -94,8 +94,10 @@ class Consumer {
   virtual void KeepAlive() = 0;
 
   // Commits positions (offset of the next record to read). Asynchronous: `done` is called from a
-  // later Poll of the same thread. CommitSync blocks until it is decided. While the member joins
-  // its group a commit is kept back: CommitSync up to the deadline of the cluster (kCluster), an
+  // later Poll of the same thread. CommitSync blocks until it is decided. kFenced: the group has
+  // moved on, and whoever has the partitions next reads again what was not committed; when it has
+  // put this member out for good, the next Poll or Close says so. While the member joins
+  // its group a commit is kept back: CommitSync up to the deadline of the cluster (kFenced), an
   // asynchronous one, which a newer one of its partitions replaces, as long as it takes.
   virtual void CommitAsync(std::vector<PartitionOffset> offsets,
                            std::function<void(Status)> done) = 0;
@@ -105,7 +107,8 @@ class Consumer {
   virtual Result<std::vector<PartitionOffset>> Committed(
       std::span<const TopicPartition> partitions) = 0;
 
-  // Leaves the group (a static member stays until its session ends) and closes.
+  // Leaves the group (a static member stays until its session ends) and closes. kFenced: the group
+  // had put this member out for good.
   virtual Status Close() = 0;
 };
 

@@ -86,7 +86,7 @@ timed() {
   assert_output ''
   try 4 kstream-filter -i "^no-$prefix-" -e true
   assert_stderr_has "^no-$prefix-"
-  try 2 kstream-filter -i '^(' -e true
+  try 3 kstream-filter -i '^(' -e true
 }
 
 @test "a second cluster, to read from and to write to" {
@@ -127,8 +127,12 @@ timed() {
   assert_equal "$(cat copy)" '{"n":2}'
 }
 
-@test "files and topics are not mixed as inputs" {
+@test "a file and a topic in one stage, without a group" {
   topic in
-  try 2 kstream-filter -i "$in" -i file:some -e true
-  assert_stderr_has 'files or topics'
+  numbers 1 2 | put "$in"
+  numbers 3 4 >some
+  try 0 kstream-filter -i "$in" -i file:some -e true
+  assert_equal "$(sort <<<"$output")" "$(numbers 1 4)"
+  try 2 kstream-filter -i "$in" -i file:some -G "$in" -e true
+  assert_stderr_has '--app with files and topics'
 }

@@ -97,7 +97,6 @@ stops_having_read_to() { # LAST
 }
 
 @test "new partitions of both inputs of a running stage are read from their beginning" {
-  skip 'tasks do not grow yet'
   grown_pair
   admin add-partitions "$one" 4
   admin add-partitions "$two" 4
@@ -116,7 +115,6 @@ stops_having_read_to() { # LAST
 }
 
 @test "new partitions of the second input alone" {
-  skip 'tasks do not grow yet'
   grown_pair
   admin add-partitions "$two" 3
   numbers 21 25 | put "$two" -p 2
@@ -127,7 +125,6 @@ stops_having_read_to() { # LAST
 slow='.n as $n | reduce range(0; 30000) as $i ($n; . + 1) | . > 0'
 
 @test "slow work: no member is put out while it gets on, and it shares with one that joins" {
-  skip 'a batch is still worked off without a look at the group'
   topic in 4
   numbers 1 4000 | put "$in" -X partitioner=random -X sticky.partitioning.linger.ms=0
   slow_member() { # OUT CLIENT

@@ -44,7 +44,7 @@ def fewest_moves(before, members):
     return len(before) - kept
 
 
-TASK_LINE = re.compile(r'^% .*?\bthread (\d+): tasks((?: [+-]\S+)*) \(now((?: [^\s)]+)*) ?\)$')
+TASK_LINE = re.compile(r'^% .*?\bthread (\d+): tasks((?: [+-]\S+)*) \(now (none|[^)]+)\)(?: \(lost\))?$')
 
 
 @dataclasses.dataclass
@@ -61,7 +61,7 @@ class TaskChange:
 
         >>> TaskChange.parse('% thread 1: tasks +0_4 -0_1 -0_3 (now 0_2 0_4)').removed
         ['0_1', '0_3']
-        >>> TaskChange.parse('% thread 0: tasks -0_1 (now)').now
+        >>> TaskChange.parse('% thread 0: tasks -0_1 (now none) (lost)').now
         set()
         >>> TaskChange.parse('% librdkafka: thread 0: tasks')
         """
@@ -70,7 +70,8 @@ class TaskChange:
             return None
         changes = found[2].split()
         return TaskChange(int(found[1]), [c[1:] for c in changes if c[0] == '+'],
-                          [c[1:] for c in changes if c[0] == '-'], set(found[3].split()))
+                          [c[1:] for c in changes if c[0] == '-'],
+                          set(found[3].split()) - {'none'})
 
 
 class TaskLog:

@@ -58,7 +58,8 @@ Status KafkaConsumer::Close() {
     if (status.ok()) status = std::move(left);
   }
   DropQueues();
-  return status;
+  const Status& fatal = core_->handle->fatal();
+  return status.ok() && fatal.code() == StatusCode::kFenced ? fatal : status;
 }
 
 // librdkafka 2.0.2 aborts the process (rd_kafka_sticky_assignor_state_destroy) when a consumer

@@ -110,7 +110,8 @@ void Commits::Serve() {
   for (Commit& commit : decided) {
     // Whoever has lost partitions to the group is a member of it still, and has been told by Poll:
     // what it could not commit for them is read again by their next owner.
-    const bool moot = commit.lost && WorthAnotherTry(commit.error);
+    const bool moot = commit.lost && (WorthAnotherTry(commit.error) ||
+                                      commit.error == RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID);
     if (!commit.refused.ok()) {
       commit.done(commit.refused);
     } else {
@@ -129,7 +130,8 @@ Status Commits::Wait(const std::vector<PartitionOffset>& offsets) {
   for (;;) {
     for (; joins_->under_way(); std::this_thread::sleep_for(kJoinTurn)) {
       if (Clock::now() < end) continue;
-      return Status::Cluster(
+      return Status(
+          StatusCode::kFenced,
           fmt::format("committing offsets: the group has not settled within {} s, as when a member "
                       "does not poll: start again",
                       handle_->deadline().count() / 1000.0));

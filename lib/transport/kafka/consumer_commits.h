@@ -29,8 +29,8 @@ class Commits {
 
   // `done` is called from Serve().
   void Start(std::vector<PartitionOffset> offsets, std::function<void(Status)> done);
-  // Until the cluster has answered; kCluster when it has not by the deadline, or the group has not
-  // settled by then.
+  // Until the cluster has answered; kCluster when it has not by the deadline, kFenced when the
+  // group has not settled by then.
   Status Wait(const std::vector<PartitionOffset>& offsets);
 
   // Whether a Wait ended without an answer.

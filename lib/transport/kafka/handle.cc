@@ -99,7 +99,10 @@ Status Handle::Explain(rd_kafka_resp_err_t error, std::string_view what) {
     NoteFatal();
     if (!fatal_.ok()) return fatal_;
   }
-  return ClusterError(error, what);
+  Status status = ClusterError(error, what);
+  // Nobody may be two.
+  if (error == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID && fatal_.ok()) fatal_ = status;
+  return status;
 }
 
 // Warnings and worse are for everyone. What librdkafka says while it retries by itself is told

@@ -175,14 +175,14 @@ TEST_F(CommitterTest, CommitsThatAreAlwaysRefusedEndTheStage) {
   EXPECT_LT(turns, 100);
 }
 
-TEST_F(CommitterTest, AFencedCommitEndsTheStageAtOnce) {
+TEST_F(CommitterTest, ACommitThatTheGroupHasMovedPastIsMadeUpFor) {
   cluster_.FailCommits(Status(StatusCode::kFenced, "put out"));
   ASSERT_TRUE(Turn().ok());
   Poll();
   cluster_.FailCommits(Status::Ok());
-  EXPECT_EQ(Turn().code(), StatusCode::kFenced);
-  EXPECT_EQ(committer_->Finish().code(), StatusCode::kFenced);
-  EXPECT_EQ(Committed(kA), kNoOffset);
+  EXPECT_TRUE(Turn().ok()) << "the next poll tells what has become of us";
+  EXPECT_TRUE(committer_->Finish().ok());
+  EXPECT_EQ(Committed(kA), 1);
 }
 
 TEST_F(CommitterTest, EveryPositionIsAskedForNowAndThen) {

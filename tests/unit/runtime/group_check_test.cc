@@ -67,7 +67,7 @@ class GroupCheckTest : public testing::Test {
   }
   std::unique_ptr<GroupCheck> Of(const MemberTag& mine) {
     return std::make_unique<GroupCheck>(
-        GroupCheck::Options{.app = "shop", .mine = mine},
+        GroupCheck::Options{.app = "shop", .mine = mine, .instance_id = static_},
         std::make_unique<FakeAdmin>([this]() -> Result<GroupDescription> {
           asked_++;
           if (!failure_.ok()) return failure_;
@@ -75,7 +75,7 @@ class GroupCheckTest : public testing::Test {
           for (const auto& [client_id, there] : members_) {
             if (!there) continue;
             group.members.push_back({.client_id = client_id,
-                                     .instance_id = {},
+                                     .instance_id = instances_[client_id],
                                      .member_id = "m",
                                      .host = "/10.0.0.7",
                                      .assigned = {}});
@@ -100,6 +100,8 @@ class GroupCheckTest : public testing::Test {
 
   ManualClock clock_;
   std::map<std::string, bool> members_;
+  std::map<std::string, std::string> instances_;  // of client ids
+  std::string static_;                            // our --instance-id
   Status failure_;
   int asked_ = 0;
 };
@@ -145,6 +147,25 @@ TEST_F(GroupCheckTest, MembersWithOurTopologyAreNoHindrance) {
   Join(Tag("aa", 0, "00000002"));
   Join(Tag("aa", 5, "00000003"));  // the same program, whatever it is called
   ExpectVerdict(check->Check(), Verdict::kGo);
+}
+
+TEST_F(GroupCheckTest, AStaticMemberThatComesBackIsShownAsItWas) {
+  static_ = "left";
+  const auto check = Of(Tag("aa", 0, "00000002"));
+  Join(Tag("aa"));
+  instances_["user;" + Tag("aa").ToClientId()] = "left-side-0";
+  ExpectVerdict(check->Check(), Verdict::kWait);  // of another, whose name begins so
+  instances_["user;" + Tag("aa").ToClientId()] = "left-0";
+  ExpectVerdict(check->Check(), Verdict::kGo);
+}
+
+TEST_F(GroupCheckTest, AStaticMemberWithANewTopologyWaitsUntilTheOldOneIsForgotten) {
+  static_ = "left";
+  const auto check = Of(Tag("aa", 2, "00000002"));
+  Join(Tag("bb", 1));
+  instances_["user;" + Tag("bb", 1).ToClientId()] = "left-0";
+  ExpectRefused(check->Check(), AllOf(HasSubstr("shop"), HasSubstr("instance left"),
+                                      HasSubstr("--instance-id"), HasSubstr("(45 s)")));
 }
 
 TEST_F(GroupCheckTest, GoesOnlyOnceTheOthersCanSeeUs) {
