@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "kstream/internal_topics.h"
 #include "topology/co_partition.h"
 #include "topology/graph.h"
 
@@ -140,10 +141,7 @@ Status Planner::Publish(Plans plans) {
 }
 
 bool Planner::NeedsManifest() const {
-  const TopologyGraph& graph = state_->graph();
-  const std::vector<Location> inputs = state_->Inputs();
-  return inputs.size() > 1 || inputs[0].is_pattern() || !inputs[0].cluster.empty() ||
-         !graph.stores.empty() || grouper_.kind != GrouperChoice::Kind::kDefault;
+  return !InternalTopics(state_->topology, state_->options).empty();
 }
 
 // Topics that a pattern never reads, whatever it matches.

@@ -35,6 +35,47 @@ set-key'
   assert_line 'topic to create if missing: out (6 partitions, replication factor 3)'
 }
 
+@test "explain: tasks, the grouper and what is made for them" {
+  local kafka="kstream-filter -b 127.0.0.1:1 --cluster eu=127.0.0.2:1"
+  try 0 $kafka -G g -i a --explain .a
+  assert_line 'tasks: one for each partition of the input'
+  assert_line 'grouper: default'
+  refute_output --partial 'internal topic'
+  try 0 $kafka -G g -i a -i b --explain .a
+  assert_line 'tasks: one for each partition number of the inputs'
+  assert_line 'internal topic: g.kstream (manifest)'
+  refute_output --partial g.tasks
+  try 0 $kafka -G g -i '^a' -i b --grouper by-topic --explain .a
+  assert_line 'tasks: one for each topic of the inputs'
+  assert_line 'grouper: by-topic'
+  assert_line 'internal topic: g.tasks (tasks)'
+  try 0 $kafka -G g -i a -i b --grouper single --explain .a
+  assert_line 'tasks: 1'
+  try 0 $kafka -G g -i a -i b --grouper broadcast:b --explain .a
+  assert_line 'tasks: one for each partition of the other inputs; each reads all of b'
+  try 0 $kafka -G g -i a -i eu:a --explain .a
+  assert_line 'internal topic: g.tasks (tasks, where an input elsewhere has more partitions than those at home)'
+  # Without a group nothing is made.
+  try 0 $kafka -i a -i b --grouper single --explain .a
+  refute_output --partial 'internal topic'
+  try 0 kstream-filter -G g -i a -i b --partitions 4 --explain .a
+  assert_line 'tasks: 4'
+  refute_output --partial 'internal topic'
+}
+
+@test "explain: tasks and internal topics as json and dot" {
+  kstream-filter -b 127.0.0.1:1 -G g -i '^a' --grouper single --explain=json .a >plan
+  assert_equal "$(jq -c '[.tasks, .grouper, .internal_topics]' plan)" \
+    '["1","single",[{"topic":"g.kstream","kind":"manifest","certain":true},{"topic":"g.tasks","kind":"tasks","certain":true}]]'
+  try 0 kstream-filter -b 127.0.0.1:1 -G g -i '^a' --grouper single --explain=dot .a
+  assert_line '  label="tasks: 1\ngrouper: single\ninternal topic: g.kstream (manifest)\ninternal topic: g.tasks (tasks)"'
+}
+
+@test "print-spec: how records are grouped and awaited" {
+  kstream-filter -b 127.0.0.1:1 -G g -i a -i b --grouper single --max-idle 2s --max-skew 1h --print-spec .a >spec
+  assert_equal "$(jq -c '[.grouper, ."max-idle", ."max-skew"]' spec)" '["single","2000ms","3600000ms"]'
+}
+
 @test "print-spec: the topology file that equals the command" {
   kstream-filter -i orders.ndjson -G g --key .user --timestamp .ts --on-error skip --print-spec '.amount > 100' >spec
   cat >want <<'END'

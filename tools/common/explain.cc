@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "kstream/internal_topics.h"
+
 namespace kstream::tools {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using InternalNeeds = std::vector<InternalTopicNeed>;
 
 std::string_view Kind(const PlanNode& node) {
   constexpr std::string_view kKinds[] = {"source", "filter", "map", "sink"};
@@ -55,14 +58,35 @@ std::string InLibjq(std::string_view name, const Expression& expression) {
                      expression.why_libjq());
 }
 
-bool ReadsTopics(const StagePlan& plan) {
-  const auto& inputs = std::get<SourceSpec>(plan.nodes.front().spec).inputs;
-  return std::any_of(inputs.begin(), inputs.end(), [](const Location& l) { return l.is_topic(); });
+const std::vector<Location>& InputsOf(const StagePlan& plan) {
+  return std::get<SourceSpec>(plan.nodes.front().spec).inputs;
 }
 
+// How many tasks there are, as far as it is known without asking brokers.
 std::string Tasks(const StagePlan& plan) {
-  if (ReadsTopics(plan)) return "one for each partition of the input";
-  return fmt::format("{}", plan.runtime.partitions);
+  const std::vector<Location>& inputs = InputsOf(plan);
+  const std::string& grouper = plan.runtime.grouper;
+  const bool topics =
+      std::any_of(inputs.begin(), inputs.end(), [](const Location& l) { return l.is_topic(); });
+  const bool pattern =
+      std::any_of(inputs.begin(), inputs.end(), [](const Location& l) { return l.is_pattern(); });
+  if (grouper == "single") return "1";
+  if (grouper == "by-topic") {
+    return pattern ? "one for each topic of the inputs" : fmt::format("{}", inputs.size());
+  }
+  if (!topics) return fmt::format("{}", plan.runtime.partitions);
+  if (grouper != "default") {
+    return fmt::format("one for each partition of the other inputs; each reads all of {}",
+                       grouper.substr(grouper.find(':') + 1));
+  }
+  if (inputs.size() == 1 && !pattern) return "one for each partition of the input";
+  return "one for each partition number of the inputs";
+}
+
+std::string Describe(const InternalTopicNeed& need) {
+  std::string text = fmt::format("{} ({}", need.topic, ToString(need.kind));
+  if (!need.certain) text += ", where an input elsewhere has more partitions than those at home";
+  return text + ")";
 }
 
 std::string_view Policy(const RuntimeOptions& runtime) {
@@ -70,7 +94,7 @@ std::string_view Policy(const RuntimeOptions& runtime) {
   return kPolicies[static_cast<int>(runtime.on_error)];
 }
 
-std::string Text(const StagePlan& plan, std::string_view tool) {
+std::string Text(const StagePlan& plan, const InternalNeeds& internal, std::string_view tool) {
   const RuntimeOptions& runtime = plan.runtime;
   std::string text = fmt::format("stage {}\n", tool);
   for (const PlanNode& node : plan.nodes) {
@@ -85,12 +109,16 @@ std::string Text(const StagePlan& plan, std::string_view tool) {
       text += expression->deterministic() ? "\n" : "; not deterministic: two runs may differ\n";
     }
   }
-  text += fmt::format("tasks: {}\nthreads: {}\n", Tasks(plan), runtime.threads);
+  text += fmt::format("tasks: {}\ngrouper: {}\nthreads: {}\n", Tasks(plan), runtime.grouper,
+                      runtime.threads);
   text += runtime.app.empty() ? "application: none, so no group and no commits\n"
                               : fmt::format("application: {}\n", runtime.app);
   text += fmt::format("guarantee: at-least-once\nbad records: {}", Policy(runtime));
   if (runtime.dead_letter) text += fmt::format(", to {}", Place(*runtime.dead_letter));
   text += "\n";
+  for (const InternalTopicNeed& need : internal) {
+    text += fmt::format("internal topic: {}\n", Describe(need));
+  }
   for (const std::string& topic : TopicsToCreate(plan)) {
     text += fmt::format("topic to create if missing: {} ({} partitions, replication factor {})\n",
                         topic, runtime.create_output->first, runtime.create_output->second);
@@ -107,7 +135,7 @@ Json ToJson(std::string_view name, const Expression& expression) {
   return json;
 }
 
-std::string AsJson(const StagePlan& plan, std::string_view tool) {
+std::string AsJson(const StagePlan& plan, const InternalNeeds& internal, std::string_view tool) {
   Json nodes = Json::array();
   for (const PlanNode& node : plan.nodes) {
     Json json = {{"name", node.name}, {"kind", Kind(node)}, {"from", node.parents}};
@@ -126,9 +154,15 @@ std::string AsJson(const StagePlan& plan, std::string_view tool) {
   Json json = {
       {"stage", tool}, {"app", nullptr}, {"nodes", std::move(nodes)}, {"tasks", Tasks(plan)}};
   if (!plan.runtime.app.empty()) json["app"] = plan.runtime.app;
+  json["grouper"] = plan.runtime.grouper;
   json["threads"] = plan.runtime.threads;
   json["guarantee"] = "at-least-once";
   json["on_error"] = Policy(plan.runtime);
+  json["internal_topics"] = Json::array();
+  for (const InternalTopicNeed& need : internal) {
+    json["internal_topics"].push_back(
+        {{"topic", need.topic}, {"kind", ToString(need.kind)}, {"certain", need.certain}});
+  }
   json["create_if_missing"] = std::move(topics);
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -146,8 +180,11 @@ std::string Quoted(std::string_view text) {
   return quoted + '"';
 }
 
-std::string Dot(const StagePlan& plan, std::string_view tool) {
-  std::string text = fmt::format("digraph {} {{\n  rankdir=LR\n", Quoted(tool));
+std::string Dot(const StagePlan& plan, const InternalNeeds& internal, std::string_view tool) {
+  std::string about = fmt::format("tasks: {}\ngrouper: {}", Tasks(plan), plan.runtime.grouper);
+  for (const InternalTopicNeed& need : internal) about += "\ninternal topic: " + Describe(need);
+  std::string text =
+      fmt::format("digraph {} {{\n  rankdir=LR\n  label={}\n", Quoted(tool), Quoted(about));
   for (const PlanNode& node : plan.nodes) {
     std::string label = fmt::format("{} {}", Kind(node), node.name);
     for (const std::string& place : PlacesOf(node)) label += "\n" + place;
@@ -165,9 +202,11 @@ std::string Dot(const StagePlan& plan, std::string_view tool) {
 
 }  // namespace
 
-std::string Explain(const StagePlan& plan, std::string_view tool, std::string_view form) {
-  if (form == "json") return AsJson(plan, tool);
-  return form == "dot" ? Dot(plan, tool) : Text(plan, tool);
+std::string Explain(const StagePlan& plan, const Topology& topology, std::string_view tool,
+                    std::string_view form) {
+  const InternalNeeds internal = InternalTopics(topology, plan.runtime);
+  if (form == "json") return AsJson(plan, internal, tool);
+  return form == "dot" ? Dot(plan, internal, tool) : Text(plan, internal, tool);
 }
 
 }  // namespace kstream::tools

@@ -1,5 +1,5 @@
-// Explain: a plan for people and programs: nodes, places, expressions and what runs them, topics
-// that would be created.
+// Explain: a plan for people and programs: nodes, places, expressions and what runs them, tasks
+// and the topics that would be created.
 #ifndef KSTREAM_TOOLS_COMMON_EXPLAIN_H_
 #define KSTREAM_TOOLS_COMMON_EXPLAIN_H_
 
@@ -10,8 +10,9 @@
 
 namespace kstream::tools {
 
-// `form`: "text", "json" or "dot" (Graphviz).
-std::string Explain(const StagePlan& plan, std::string_view tool, std::string_view form);
+// `topology` is that of the plan; `form`: "text", "json" or "dot" (Graphviz).
+std::string Explain(const StagePlan& plan, const Topology& topology, std::string_view tool,
+                    std::string_view form);
 
 }  // namespace kstream::tools
 

@@ -68,12 +68,13 @@ Status StageTool::Run(bool, Reporter* reporter) {
 Status StageTool::RunPlan(const StagePlan& plan, Reporter* reporter) {
   KSTREAM_ASSIGN_OR_RETURN(Topology topology, BuildTopology(plan));
   KSTREAM_ASSIGN_OR_RETURN(std::unique_ptr<Runtime> runtime,
-                           Runtime::Create(std::move(topology), plan.runtime));
+                           Runtime::Create(topology, plan.runtime));
   if (options_.print_spec) {
     KSTREAM_ASSIGN_OR_RETURN(std::string spec, ToSpec(plan));
     return WriteStdout(spec);
   }
-  if (!options_.explain.empty()) return WriteStdout(Explain(plan, name(), options_.explain));
+  if (!options_.explain.empty())
+    return WriteStdout(Explain(plan, topology, name(), options_.explain));
 
   StopOnSignal stop(*runtime);
   Status status;

@@ -1,0 +1,91 @@
+// What a run makes for itself, as far as the topology and the flags say it. The planner asks here
+// whether there is a manifest; --explain shows the rest. Tested by
+// tests/unit/runtime/internal_topics_test.cc.
+#include "kstream/internal_topics.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "runtime/layout.h"
+#include "runtime/manifest.h"
+#include "topology/graph.h"
+
+namespace kstream {
+namespace {
+
+using Kind = InternalTopicNeed::Kind;
+using Inputs = std::vector<Location>;
+
+Inputs InputsOf(const TopologyGraph& graph, const std::vector<size_t>& nodes) {
+  Inputs inputs;
+  for (const size_t node : nodes) {
+    const Inputs& more = graph.nodes[node].source.inputs;
+    inputs.insert(inputs.end(), more.begin(), more.end());
+  }
+  return inputs;
+}
+
+Inputs AllInputs(const TopologyGraph& graph) {
+  Inputs inputs;
+  for (const TopologyStage& stage : graph.stages) {
+    const Inputs more = InputsOf(graph, stage.sources);
+    inputs.insert(inputs.end(), more.begin(), more.end());
+  }
+  return inputs;
+}
+
+bool OwnGrouper(const RuntimeOptions& options) {
+  return options.custom_grouper || options.grouper != "default";
+}
+
+bool AnyPattern(const Inputs& inputs) {
+  return std::ranges::any_of(inputs, [](const Location& input) { return input.is_pattern(); });
+}
+
+// What LeadOf (layout.h) will say: true internal, false not, nullopt as the partitions are.
+std::optional<bool> LeadIsInternal(const Inputs& inputs, const RuntimeOptions& options) {
+  const auto home = [](const Location& input) { return input.cluster.empty(); };
+  if (AnyPattern(inputs) || OwnGrouper(options) || std::ranges::none_of(inputs, home)) return true;
+  if (std::ranges::all_of(inputs, home)) return false;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string_view ToString(InternalTopicNeed::Kind kind) {
+  constexpr std::string_view kNames[] = {"manifest", "tasks", "repartition"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+std::vector<InternalTopicNeed> InternalTopics(const Topology& topology,
+                                              const RuntimeOptions& options) {
+  const TopologyGraph& graph = topology.graph();
+  const Inputs inputs = AllInputs(graph);
+  std::vector<InternalTopicNeed> needs;
+  const bool topics =
+      std::ranges::any_of(inputs, [](const Location& input) { return input.is_topic(); });
+  const bool plain = inputs.size() == 1 && !AnyPattern(inputs) && inputs[0].cluster.empty() &&
+                     graph.stores.empty() && !OwnGrouper(options);
+  if (options.app.empty() || !topics || plain) return needs;
+
+  needs.push_back({Kind::kManifest, runtime::ManifestTopic(options.app)});
+  bool perhaps = false, certain = false;
+  for (const TopologyStage& stage : graph.stages) {
+    const auto internal = LeadIsInternal(InputsOf(graph, stage.sources), options);
+    perhaps |= !internal.has_value();
+    certain |= internal.value_or(false);
+  }
+  if (perhaps || certain) {
+    needs.push_back({Kind::kTasks, runtime::TasksTopic(options.app), certain});
+  }
+  for (const Location& input : inputs) {
+    if (input.kind != Location::Kind::kRepartition) continue;
+    const std::string topic = runtime::RepartitionTopic(options.app, input.name);
+    const bool known = std::ranges::any_of(
+        needs, [&](const InternalTopicNeed& need) { return need.topic == topic; });
+    if (!known) needs.push_back({Kind::kRepartition, topic});
+  }
+  return needs;
+}
+
+}  // namespace kstream
