@@ -7,13 +7,16 @@
 #include <set>
 #include <utility>
 
+#include "runtime/run_state.h"
+
 namespace kstream::runtime {
 namespace {
 
 using Tasks = std::set<size_t>;
 
+// As --grouper and messages call it: a file by its path.
 std::string NameOf(const std::string& cluster, const std::string& topic) {
-  return cluster.empty() ? topic : fmt::format("{}:{}", cluster, topic);
+  return cluster.empty() || cluster == kFiles ? topic : fmt::format("{}:{}", cluster, topic);
 }
 std::string NameOf(const InputTopic& topic) { return NameOf(topic.cluster, topic.topic); }
 std::string NameOf(const InputPartition& partition) {

@@ -91,3 +91,17 @@ load helper
   exec 7>&-
   wait $!
 }
+
+@test "groupers make tasks of files as they do of topics" {
+  printf '%s\n' '{"t":1}' '{"t":3}' >a
+  printf '%s\n' '{"t":2}' >b
+  for grouper in default single by-topic; do
+    try 0 kstream-map -i a -i b --timestamp .t --grouper "$grouper" .t
+    assert_output $'1\n2\n3'
+  done
+  # Each of the two tasks reads all of b.
+  try 0 kstream-map -i a -i b --partitions 2 --grouper broadcast:b .t
+  assert_equal "$(sort <<<"$output")" $'1\n2\n2\n3'
+  try 2 kstream-map -i a -i b --grouper broadcast:c .t
+  assert_stderr_is 'kstream-map: error: --grouper broadcast:c: no such input; the inputs are a, b'
+}
