@@ -34,6 +34,7 @@ constexpr std::string_view kUsage =
   delete-records TOPIC PARTITION BEFORE
   commit-offset GROUP TOPIC PARTITION OFFSET
   committed GROUP TOPIC                 one line a partition: its offset, or -
+  metadata GROUP TOPIC                  one line a partition: what was committed beside the offset
   members GROUP [EVERY-MS]              a line of JSON, or one each so many ms, for ever:
       {"time":S,"state":"Stable","members":[{"id":..,"client":..,"instance":..,"partitions":
       {"TOPIC":[0,1]}}]}
@@ -262,11 +263,11 @@ void CommitOffset(const Handle& handle, const std::string& topic, int32_t partit
   Check(offsets->elems[0].err, topic);
 }
 
-void PrintCommitted(const Handle& handle, const std::string& topic) {
+void PrintCommitted(const Handle& handle, const std::string& topic, bool metadata) {
   rd_kafka_topic_t* const topic_handle = rd_kafka_topic_new(handle.get(), topic.c_str(), nullptr);
   const rd_kafka_metadata_t* raw = nullptr;
   Check(rd_kafka_metadata(handle.get(), 0, topic_handle, &raw, kLimitMs), topic);
-  const Metadata metadata(raw);
+  const Metadata cluster(raw);
   rd_kafka_topic_destroy(topic_handle);
   if (raw->topic_cnt != 1) Die(topic + ": no metadata");
   const int count = raw->topics[0].partition_cnt;
@@ -276,7 +277,9 @@ void PrintCommitted(const Handle& handle, const std::string& topic) {
   for (int i = 0; i < count; i++) {
     const auto& element = list->elems[i];
     Check(element.err, topic);
-    fmt::print("{}\n", element.offset < 0 ? "-" : std::to_string(element.offset));
+    const std::string offset = element.offset < 0 ? "-" : std::to_string(element.offset);
+    const std::string text(static_cast<const char*>(element.metadata), element.metadata_size);
+    fmt::print("{}\n", metadata ? text : offset);
   }
 }
 
@@ -377,7 +380,9 @@ int main(int argc, char** argv) {
     CommitOffset(GroupHandle(brokers, arguments[0]), arguments[1], ToNumber<int32_t>(arguments[2]),
                  ToNumber<int64_t>(arguments[3]));
   } else if (has("committed", 2, 2)) {
-    PrintCommitted(GroupHandle(brokers, arguments[0]), arguments[1]);
+    PrintCommitted(GroupHandle(brokers, arguments[0]), arguments[1], false);
+  } else if (has("metadata", 2, 2)) {
+    PrintCommitted(GroupHandle(brokers, arguments[0]), arguments[1], true);
   } else if (has("members", 1, 2)) {
     PrintMembers(brokers, arguments[0], arguments.size() > 1 ? ToNumber<int>(arguments[1]) : 0);
   } else if (has("transact", 1, 1)) {

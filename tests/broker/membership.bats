@@ -161,6 +161,94 @@ slow='.n as $n | reduce range(0; 30000) as $i ($n; . + 1) | . > 0'
     "$(cat out1 out2 | wc -l)"
 }
 
+# member OUT ERR OPTION...: of $in's group with a session of 1.5 s; sets $pid.
+member() {
+  start "$1" "$2" kstream-filter -i "$in" -o "$out" -G "$in" --commit-interval 100ms \
+    -X session.timeout.ms=1500 -X heartbeat.interval.ms=300 "${@:3}" true
+}
+
+@test "a process that was stopped for longer than its session throws away what it had begun and joins again" {
+  topic in 2
+  topic out
+  # What it writes waits in its producer for so long that the stop comes before it goes out.
+  member /dev/null err1 -X out.linger.ms=900 --stats 50ms
+  local first=$pid
+  until_true is_shared "$in" 2 1
+  numbers 1 10 | put "$in" -p 0
+  until_true holds err1 '"written":10'
+  kill -STOP "$first"
+  member /dev/null err2
+  until_true is_shared "$in" 2 1
+  numbers 11 20 | put "$in" -p 1
+  everything() { [[ $(values "$out" | sort -u | wc -l) == "$1" ]]; }
+  until_true everything 20
+  local before
+  before=$(log_end "$out" 0)
+  kill -CONT "$first"
+  until_true holds err1 'thread 0 stood still for '
+  until_true is_shared "$in" 2 2
+  assert_equal "$(log_end "$out" 0)" "$before"
+  assert_equal "$(grep -c 'longer than its session: its tasks have moved, it joins again$' err1)" 1
+  numbers 21 30 | put "$in" -p 0
+  numbers 31 40 | put "$in" -p 1
+  until_true everything 40
+  kill "$first" "$pid"
+  ends 0 "$first"
+  ends 0 "$pid"
+  assert_equal "$(values "$out" | sorted_numbers | uniq)" "$(seq 1 40)"
+}
+
+@test "a record that takes longer than the session is no stop" {
+  topic in 1
+  topic out
+  numbers 1 3 | put "$in"
+  # Some seconds of work in libjq for each record.
+  start /dev/null err kstream-filter -i "$in" -o "$out" -G "$in" -e -X session.timeout.ms=1500 \
+    -X heartbeat.interval.ms=300 '.n as $n | reduce range(0; 4000000) as $i ($n; . + 1) | . > 0'
+  ends 0 "$pid"
+  assert_equal "$(values "$out")" "$(numbers 1 3)"
+  assert_equal "$(cat err)" '% kstream-filter: 3 read, 3 written, 0 skipped'
+}
+
+@test "SIGTERM while the group waits for a member that was killed ends with 0" {
+  topic in 4
+  topic out
+  member /dev/null err1
+  local first=$pid second third
+  member /dev/null err2
+  second=$pid
+  until_true is_shared "$in" 4 2
+  numbers 1 100 | put "$in" -X partitioner=random -X sticky.partitioning.linger.ms=0
+  kill -9 "$second"
+  member /dev/null err3  # its join begins a rebalance, which waits for the dead one
+  third=$pid
+  rebalances() { [[ $(admin members "$in" | jq -r .state) == PreparingRebalance ]]; }
+  until_true rebalances
+  SECONDS=0
+  kill -TERM "$first"
+  ends 0 "$first"
+  ((SECONDS <= 5)) || fail "it took $SECONDS s to stop"
+  everything() { [[ $(values "$out" | sort -u | wc -l) == 100 ]]; }
+  until_true everything
+  kill "$third"
+  ends 0 "$third"
+}
+
+@test "two processes with one --instance-id: the first ends with 7, and the second goes on" {
+  topic in 2
+  topic out
+  member /dev/null err1 --instance-id same
+  local first=$pid
+  until_true is_shared "$in" 2 1
+  member /dev/null err2 --instance-id same
+  ends 7 "$first"
+  grep -qF 'another member has the same group.instance.id' err1 || fail "$(cat err1)"
+  numbers 1 10 | put "$in"
+  until_true has_records "$out" 10
+  kill "$pid"
+  ends 0 "$pid"
+}
+
 @test "1000 partitions in one process" {
   topic in 1000
   topic out

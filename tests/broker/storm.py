@@ -10,7 +10,7 @@ time.
 
 The group is watched from outside (kafka_tool members). It is *settled* when it is stable, has just
 the members that are alive, and each lead partition has one owner, with even shares. Between two
-settled moments lie one to four events; the tasks that have another owner afterwards are held against
+settled moments lie two to four events; the tasks that have another owner afterwards are held against
 the fewest that must: those of members that went, and those that a new member needs for its share.
 
 Time is real here: a session has to run out for a killed or stalled member to be noticed. Nothing is
@@ -214,7 +214,7 @@ class Storm:
         self.settle()
         events = 0
         while events < self.events:
-            for _ in range(min(self.random.randint(1, 4), self.events - events)):
+            for _ in range(min(self.random.randint(2, 4), self.events - events)):
                 events += 1
                 self.feeder.limit = self.feeder.records * events // self.events
                 self.event()
