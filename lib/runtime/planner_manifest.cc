@@ -120,7 +120,7 @@ Status Planner::TakeManifest(Plans* plans) const {
 
 Status Planner::MakeInternalTopics() {
   if (manifest_->topics.empty()) return Status::Ok();
-  KSTREAM_ASSIGN_OR_RETURN(const auto existing,
+  KSTREAM_ASSIGN_OR_RETURN(auto existing,
                            admins_->Ask("", [](Admin* admin) { return admin->Topics("^"); }));
   for (const InternalTopic& topic : manifest_->topics) {
     const auto found = existing.find(topic.name);
@@ -137,6 +137,7 @@ Status Planner::MakeInternalTopics() {
     } else if (found->second < topic.partitions) {
       KSTREAM_RETURN_IF_ERROR(admins_->Ask(
           "", [&](Admin* admin) { return admin->CreatePartitions(topic.name, topic.partitions); }));
+      found->second = topic.partitions;
     }
   }
   return CheckInternalTopics(state_->options.app, &*manifest_, manifest_->topics, existing);

@@ -233,7 +233,8 @@ milliseconds StreamThread::WaitOf(size_t readers) const {
 }
 
 Status StreamThread::Read(Reader* reader, milliseconds wait) {
-  KSTREAM_RETURN_IF_ERROR(reader->Poll(wait, most_));
+  // What a task is given must not depend on what its thread has had before.
+  KSTREAM_RETURN_IF_ERROR(reader->Poll(wait, let_ ? SIZE_MAX : most_));
   KSTREAM_RETURN_IF_ERROR(Awake());
   const size_t records = reader->batch().records.size();
   state_->read.fetch_add(static_cast<int64_t>(records), std::memory_order_relaxed);

@@ -14,8 +14,8 @@ using runtime::StageTask;
 using runtime::StreamThread;
 using runtime::TaskId;
 
-// An application that is busy for longer has no rest.
-constexpr int64_t kMostTurns = 200'000;
+// An application that is busy for longer has no rest. A round takes all there is to read.
+constexpr int kMostRounds = 2'000;
 
 RuntimeOptions OptionsOf(const TestDriverOptions& options) {
   RuntimeOptions runtime = options.runtime;
@@ -137,16 +137,16 @@ const StageTask& Application::TaskOf(TaskId task, int thread) const {
 }
 
 Status Application::Settle() {
-  const int64_t limit = turns_ + kMostTurns;
+  int rounds = 0;
   for (int64_t before = -1; running() && clusters_->Activity() != before;) {
     before = clusters_->Activity();
     TakeTurns();
-    if (turns_ > limit) {
+    if (++rounds > kMostRounds) {
       return Status(
           StatusCode::kTimeLimit,
-          fmt::format("the application has not come to rest after {} turns: does it write "
+          fmt::format("the application has not come to rest after {} rounds: does it write "
                       "what it reads, or fail again and again?",
-                      kMostTurns));
+                      kMostRounds));
     }
   }
   return outcome_;

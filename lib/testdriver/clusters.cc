@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "record/partitioner.h"
@@ -50,6 +51,7 @@ std::vector<Location> LocationsOf(const RunState& state) {
 void Clusters::AddCluster(const std::string& name) {
   const auto [entry, fresh] = clusters_.try_emplace(name, Entry{MemoryCluster(name)});
   if (!fresh) return;
+  entry->second.cluster.LimitPolls(SIZE_MAX);
   entry->second.cluster.OnIdle([entry = &entry->second] {
     if (++entry->waits > 1) entry->cluster.HoldAcks(false);
   });

@@ -6,7 +6,7 @@
 //   auto driver = *TestDriver::Create(topology, options);
 //   driver->Pipe("words", {.key = "tea", .value = "1"});
 //   driver->Advance(std::chrono::seconds(10));
-//   for (const TestRecord& out : *driver->Read("counts")) ...
+//   const std::vector<TestRecord> counts = *driver->Read("counts");
 //
 // Everything but the cluster is what runs in production: tasks, groups, commits, rebalances. The
 // application has RuntimeOptions::threads threads, each a member of its group, and they take turns.

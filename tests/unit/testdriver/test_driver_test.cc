@@ -17,12 +17,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-std::unique_ptr<TestDriver> Driver(Topology topology, TestDriverOptions options = {}) {
-  auto driver = TestDriver::Create(std::move(topology), std::move(options));
-  EXPECT_TRUE(driver.ok()) << driver.status().message();
-  return driver.ok() ? *std::move(driver) : nullptr;
-}
-
 TEST(TestDriverTest, ARecordGoesThroughWithEverythingThatItHas) {
   auto driver = Driver(Through(Does(Pass)));
   ASSERT_TRUE(driver

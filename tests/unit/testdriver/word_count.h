@@ -6,10 +6,12 @@
 #include <functional>
 #include <memory>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "kstream/log.h"
 #include "kstream/test_driver.h"
 
 namespace kstream {
@@ -71,6 +73,13 @@ inline Topology WordCount() {
       .AddStore("counts", InMemoryKeyValueStore(), {"count"})
       .AddSink("counts-out", {.output = Location::Topic("counts")}, {"count"});
   return *builder.Build();
+}
+
+// A driver that must start.
+inline std::unique_ptr<TestDriver> Driver(Topology topology, TestDriverOptions options = {}) {
+  auto driver = TestDriver::Create(std::move(topology), std::move(options));
+  if (!driver.ok()) throw std::runtime_error(std::string(driver.status().message()));
+  return *std::move(driver);
 }
 
 // From topic "in" to topic "out".
