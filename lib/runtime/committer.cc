@@ -17,12 +17,14 @@ constexpr int kMostFailedCommits = 30;
 }  // namespace
 
 Committer::Committer(ThreadOutputs* outputs, transport::Consumer* consumer,
-                     std::chrono::milliseconds interval, Positions positions, const Clock& clock)
+                     std::chrono::milliseconds interval, Positions positions, const Clock& clock,
+                     CommitMetrics* metrics)
     : outputs_(outputs),
       consumer_(consumer),
       interval_(interval),
       positions_(std::move(positions)),
       clock_(clock),
+      metrics_(metrics),
       last_seal_(clock.Steady()),
       last_full_(last_seal_) {}
 
@@ -34,14 +36,21 @@ Status Committer::Turn() {
   if (!sealed_ || outputs_->Pending(epoch_ - 1) > 0) return Status::Ok();
   sealed_ = false;
   if (consumer_ && !sealed_positions_.empty()) {
-    consumer_->CommitAsync(std::move(sealed_positions_),
-                           [this](Status status) { Committed(status); });
+    consumer_->CommitAsync(
+        std::move(sealed_positions_),
+        [this, since = last_seal_](const Status& status) { Committed(status, since); });
     sealed_positions_.clear();
   }
   return Status::Ok();
 }
 
-void Committer::Committed(const Status& status) {
+void Committer::Count(const Status& status, Clock::Instant since) {
+  (status.ok() ? metrics_->done : metrics_->failed).Add();
+  metrics_->latency.Observe(clock_.Steady() - since);
+}
+
+void Committer::Committed(const Status& status, Clock::Instant since) {
+  Count(status, since);
   if (status.ok()) {
     failed_commits_ = 0;
   } else if (++failed_commits_ > kMostFailedCommits) {
@@ -71,6 +80,7 @@ void Committer::Forget(const std::vector<transport::TopicPartition>& partitions)
 }
 
 Status Committer::Finish() {
+  const Clock::Instant begin = clock_.Steady();
   KSTREAM_RETURN_IF_ERROR(outputs_->FlushFiles());
   KSTREAM_RETURN_IF_ERROR(outputs_->FlushTopics(kFlushLimit));
   KSTREAM_RETURN_IF_ERROR(failure_);
@@ -80,7 +90,9 @@ Status Committer::Finish() {
   // reads on.
   KSTREAM_ASSIGN_OR_RETURN(std::vector<transport::PartitionOffset> positions, positions_(true));
   if (!consumer_ || positions.empty()) return Status::Ok();
-  return consumer_->CommitSync(std::move(positions));
+  Status status = consumer_->CommitSync(std::move(positions));
+  Count(status, begin);
+  return status;
 }
 
 }  // namespace kstream::runtime

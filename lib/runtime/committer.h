@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "kstream/status.h"
 #include "runtime/outputs.h"
+#include "runtime/thread_metrics.h"
 #include "transport/consumer.h"
 
 namespace kstream::runtime {
@@ -27,7 +28,8 @@ class Committer {
 
   // `consumer` null: nothing is committed, epochs only bound what is in flight.
   Committer(ThreadOutputs* outputs, transport::Consumer* consumer,
-            std::chrono::milliseconds interval, Positions positions, const Clock& clock);
+            std::chrono::milliseconds interval, Positions positions, const Clock& clock,
+            CommitMetrics* metrics);
 
   // The next turn seals, interval or not.
   void Request() { requested_ = true; }
@@ -46,13 +48,16 @@ class Committer {
 
  private:
   Status Seal(Clock::Instant now);
-  void Committed(const Status& status);
+  void Committed(const Status& status, Clock::Instant since);
+  // Counts a commit that was decided now.
+  void Count(const Status& status, Clock::Instant since);
 
   ThreadOutputs* const outputs_;
   transport::Consumer* const consumer_;
   const std::chrono::milliseconds interval_;
   const Positions positions_;
   const Clock& clock_;
+  CommitMetrics* const metrics_;
 
   uint32_t epoch_ = 0;
   bool sealed_ = false;

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -41,6 +42,10 @@ class FileConsumer final : public transport::Consumer {
   Status CommitSync(std::vector<transport::PartitionOffset> offsets) override;
   Result<std::vector<transport::PartitionOffset>> Committed(
       std::span<const transport::TopicPartition> partitions) override;
+  // What is left of a file is not counted.
+  std::optional<int64_t> HighWatermark(const transport::TopicPartition&) const override {
+    return std::nullopt;
+  }
   Status Close() override;
 
  private:

@@ -28,24 +28,36 @@ class ChunkedRun {
 
   Status Run(int thread_count) {
     std::vector<std::thread> threads;
-    for (int i = 1; i < thread_count; i++) threads.emplace_back([this] { Work(); });
-    Work();
+    for (int i = 1; i < thread_count; i++) threads.emplace_back([this, i] { Work(i); });
+    Work(0);
     for (std::thread& thread : threads) thread.join();
     return status_;
   }
 
  private:
-  void Work() {
-    FileWorker worker(state_, files_, path_);
-    if (Status status = worker.Open(); !status.ok()) return Fail(status);
+  void Work(int thread) {
+    FileWorker worker(state_, files_, path_, thread);
+    ThreadMetrics* const metrics = worker.metrics();
+    metrics->Enter(ThreadState::kStarting);
+    if (Status status = worker.Open(); !status.ok()) {
+      Fail(status);
+      return metrics->Enter(ThreadState::kFailed);
+    }
+    metrics->Enter(ThreadState::kRunning);
     transport::Chunk chunk;
     std::vector<EncodedLines> parts;
+    Status result;
     for (int64_t turn = 0; Take(&chunk, &turn);) {
-      const Status result = ProcessChunk(chunk, &worker);
+      const Clock::Instant begin = state_->clock->Steady();
+      result = ProcessChunk(chunk, &worker);
+      metrics->process_latency.Observe(state_->clock->Steady() - begin);
       worker.outputs()->TakeFiles(&parts);
       if (!Give(turn, result, parts, &worker)) break;
     }
-    if (Status flushed = worker.outputs()->FlushTopics(kFlushLimit); !flushed.ok()) Fail(flushed);
+    metrics->Enter(ThreadState::kStopping);
+    Status flushed = worker.outputs()->FlushTopics(kFlushLimit);
+    if (!flushed.ok()) Fail(flushed);
+    metrics->Enter(result.ok() && flushed.ok() ? ThreadState::kStopped : ThreadState::kFailed);
   }
 
   Status ProcessChunk(const transport::Chunk& chunk, FileWorker* worker) {

@@ -41,7 +41,9 @@ Status FileWorker::Bad(const Record& raw, int64_t number, const Status& why) {
 }
 
 void FileWorker::Report() {
-  state_->read.fetch_add(std::exchange(read_, 0), std::memory_order_relaxed);
+  metrics_->poll_records.Observe(static_cast<double>(read_));
+  metrics_->read.Add(std::exchange(read_, 0));
+  metrics_->Count(outputs_.TakeWritten(), bad_records_->Take());
   for (const std::string& message : messages_) Log(LogLevel::kWarning, message);
   messages_.clear();
 }

@@ -22,8 +22,8 @@ namespace kstream::runtime {
 class FileWorker final : private task::TaskHost {
  public:
   // `path` outlives the worker.
-  FileWorker(RunState* state, OutputFiles* files, std::string_view path)
-      : state_(state), path_(path), outputs_(state, files) {}
+  FileWorker(RunState* state, OutputFiles* files, std::string_view path, int thread)
+      : state_(state), metrics_(state->MetricsOf(thread)), path_(path), outputs_(state, files) {}
 
   // Opens the outputs and initialises the task.
   Status Open();
@@ -35,6 +35,7 @@ class FileWorker final : private task::TaskHost {
 
   // Counts and logs what has been processed since the last call.
   void Report();
+  ThreadMetrics* metrics() { return metrics_; }
 
   ThreadOutputs* outputs() { return &outputs_; }
 
@@ -49,6 +50,7 @@ class FileWorker final : private task::TaskHost {
   Status Bad(const Record& raw, int64_t number, const Status& why);
 
   RunState* const state_;
+  ThreadMetrics* const metrics_;
   const std::string_view path_;
   ThreadOutputs outputs_;
   std::unique_ptr<LineSource> lines_;

@@ -1,6 +1,12 @@
 #include "runtime/life_cycle.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
 #include <utility>
+
+#include "base/log.h"
 
 namespace kstream {
 
@@ -25,6 +31,22 @@ std::string_view ToString(RuntimeState state) {
 }
 
 namespace runtime {
+namespace {
+
+// As metrics write it.
+std::string Lower(std::string_view text) {
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return lower;
+}
+
+}  // namespace
+
+LifeCycle::LifeCycle(metrics::State shown) : shown_(std::move(shown)) {
+  shown_.Set(Lower(ToString(state_)));
+}
 
 void LifeCycle::SetListener(StateListener listener) {
   const std::lock_guard lock(mutex_);
@@ -64,8 +86,10 @@ bool LifeCycle::Move(RuntimeState to) {
     const std::lock_guard lock(mutex_);
     if (!Allowed(state_, to)) return false;
     before = std::exchange(state_, to);
+    shown_.Set(Lower(ToString(to)));
     listener = listener_;
   }
+  Log(LogLevel::kDebug, fmt::format("run: {} -> {}", Lower(ToString(before)), Lower(ToString(to))));
   if (listener) listener(to, before);
   return true;
 }

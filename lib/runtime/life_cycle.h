@@ -7,12 +7,16 @@
 #include <set>
 
 #include "kstream/runtime.h"
+#include "metrics/registry.h"
 
 namespace kstream::runtime {
 
 // Thread-safe.
 class LifeCycle {
  public:
+  // `shown` follows the state.
+  explicit LifeCycle(metrics::State shown = {});
+
   void SetListener(StateListener listener);
 
   RuntimeState state() const;
@@ -29,6 +33,7 @@ class LifeCycle {
   mutable std::mutex mutex_;  // guards all below
   RuntimeState state_ = RuntimeState::kCreated;
   StateListener listener_;
+  metrics::State shown_;
   std::set<int> ready_;
 };
 

@@ -74,7 +74,7 @@ class FileSink final : public task::RecordSink {
       KSTREAM_RETURN_IF_ERROR(file_->Write(lines));
       if (file_->closed()) return Status::Ok();
     }
-    outputs_->state_->written.fetch_add(records, std::memory_order_relaxed);
+    outputs_->written_ += records;
     return Status::Ok();
   }
 
@@ -255,7 +255,7 @@ Status ThreadOutputs::SendTo(transport::Producer* producer, transport::Producer:
       return sent;
     }
   }
-  if (counts) state_->written.fetch_add(1, std::memory_order_relaxed);
+  if (counts) written_++;
   return Status::Ok();
 }
 

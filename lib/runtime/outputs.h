@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kstream/status.h"
@@ -77,6 +78,8 @@ class ThreadOutputs {
   // The first failure: of a delivery, or of a write to a file. It never heals, so nothing is
   // committed after it.
   Status failure() const;
+  // How many records went out since the last call, dead letters and what stays inside apart.
+  int64_t TakeWritten() { return std::exchange(written_, 0); }
   // Whether --limit has left out an output of the record at hand.
   bool cut() const { return cut_; }
   // Serves acknowledgements.
@@ -103,6 +106,7 @@ class ThreadOutputs {
   OutputFiles* const files_;
   uint32_t tag_ = 0;
   bool cut_ = false;
+  int64_t written_ = 0;
   Status file_failure_;
   std::map<std::string, std::unique_ptr<transport::Producer>> producers_;  // by cluster
   std::map<std::string, std::map<std::string, transport::Producer::Topic*, std::less<>>> topics_;

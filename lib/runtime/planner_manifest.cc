@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/log.h"
 #include "runtime/planner.h"
 
 namespace kstream::runtime {
@@ -99,6 +100,8 @@ Status Planner::Write(const Manifest& wanted) {
       CheckInternalTopics(app, manifest_ ? &*manifest_ : nullptr, fresh, existing_));
   KSTREAM_ASSIGN_OR_RETURN(manifest_,
                            manifest_ ? log_->Change(*manifest_, wanted) : log_->Establish(wanted));
+  Log(LogLevel::kDebug,
+      fmt::format("manifest of {} written: incarnation {}", app, manifest_->incarnation));
   return Status::Ok();
 }
 

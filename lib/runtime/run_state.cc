@@ -4,6 +4,20 @@
 
 namespace kstream::runtime {
 
+ThreadMetrics* RunState::MetricsOf(int thread) {
+  const std::lock_guard lock(mutex_);
+  const auto found = threads_.find(thread);
+  if (found != threads_.end()) return &found->second;
+  return &threads_.try_emplace(thread, &registry, thread).first->second;
+}
+
+Counts RunState::counts() const {
+  return {.read = registry.Total("kstream_records_read_total"),
+          .written = registry.Total("kstream_records_written_total"),
+          .skipped = registry.Total("kstream_records_skipped_total"),
+          .dead_letters = registry.Total("kstream_dead_letters_total")};
+}
+
 std::vector<const SourceSpec*> RunState::Sources() const {
   std::vector<const SourceSpec*> sources;
   for (const TopologyNode& node : graph().nodes) {

@@ -1,4 +1,4 @@
-// RunState: what all threads of one run share. Everything mutable in it is atomic.
+// RunState: what all threads of one run share. Everything mutable in it is atomic or has a lock.
 #ifndef KSTREAM_RUNTIME_RUN_STATE_H_
 #define KSTREAM_RUNTIME_RUN_STATE_H_
 
@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,8 +14,10 @@
 #include "base/clock.h"
 #include "kstream/runtime.h"
 #include "kstream/topology.h"
+#include "metrics/registry.h"
 #include "record/serde.h"
 #include "runtime/from_spec.h"
+#include "runtime/thread_metrics.h"
 #include "task/bad_records.h"
 #include "topology/graph.h"
 #include "transport/cluster.h"
@@ -28,7 +31,7 @@ inline constexpr std::string_view kInProcess = "<process>";
 
 struct RunState {
   RunState(Topology topology, RuntimeOptions options)
-      : topology(std::move(topology)), options(std::move(options)) {}
+      : topology(std::move(topology)), options(std::move(options)), registry(this->options.app) {}
 
   const Topology topology;
   const RuntimeOptions options;
@@ -36,12 +39,17 @@ struct RunState {
   FromSpec from;
   std::shared_ptr<const Clock> clock = std::make_shared<SystemClock>();
   std::map<std::string, std::unique_ptr<transport::Cluster>> clusters;  // by name; home is ""
+  metrics::Registry registry;
 
   std::atomic<bool> stop{false};
   std::atomic<bool> time_over{false};
-  std::atomic<int64_t> read{0}, written{0};
-  task::BadRecordCounts bad;
+  task::BadRecordCounts bad;               // for --max-errors
   std::atomic<int64_t> budget{INT64_MAX};  // output records that --limit still allows
+
+  // The metrics of thread number `thread`, made when it is first asked for.
+  ThreadMetrics* MetricsOf(int thread);
+  // What passed so far: threads add to it once a turn, and before they end.
+  Counts counts() const;
 
   const TopologyGraph& graph() const { return topology.graph(); }
   // The sources of the topology in the order of its nodes.
@@ -66,6 +74,8 @@ struct RunState {
  private:
   static bool ReadsTopics(const TopologyGraph& graph);
   const bool reads_topics_ = ReadsTopics(topology.graph());
+  std::mutex mutex_;                      // guards threads_
+  std::map<int, ThreadMetrics> threads_;  // by number
 };
 
 }  // namespace kstream::runtime

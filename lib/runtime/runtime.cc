@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 
+#include "metrics/snapshot.h"
 #include "runtime/configuration.h"
 #include "runtime/file_run.h"
 #include "runtime/life_cycle.h"
@@ -50,7 +52,8 @@ class Deadline {
 
 class TopologyRuntime final : public Runtime {
  public:
-  explicit TopologyRuntime(std::unique_ptr<RunState> state) : state_(std::move(state)) {}
+  explicit TopologyRuntime(std::unique_ptr<RunState> state)
+      : state_(std::move(state)), life_(state_->registry.NewState("kstream_runtime_state", {})) {}
 
   ~TopologyRuntime() override {
     Stop();
@@ -92,14 +95,17 @@ class TopologyRuntime final : public Runtime {
 
   RuntimeState state() const override { return life_.state(); }
 
-  Counts counts() const override {
-    return {.read = state_->read,
-            .written = state_->written,
-            .skipped = state_->bad.skipped,
-            .dead_letters = state_->bad.dead_letters};
-  }
+  Counts counts() const override { return state_->counts(); }
 
-  std::string Metrics() const override { return {}; }
+  std::string Metrics() const override { return metrics::RenderPrometheus(Snapshot()); }
+
+  std::string MetricsText() override {
+    metrics::Snapshot now = Snapshot();
+    const std::lock_guard lock(text_mutex_);
+    std::string text = metrics::RenderText(now, told_ ? &*told_ : nullptr);
+    told_ = std::move(now);
+    return text;
+  }
 
  private:
   void Work() {
@@ -133,6 +139,8 @@ class TopologyRuntime final : public Runtime {
     return status;
   }
 
+  metrics::Snapshot Snapshot() const { return state_->registry.Take(state_->clock->Steady()); }
+
   const std::unique_ptr<RunState> state_;
   LifeCycle life_;
   runtime::LoopCallbacks callbacks_;
@@ -140,6 +148,8 @@ class TopologyRuntime final : public Runtime {
   std::condition_variable changed_;
   bool ended_ = false;
   Status outcome_;
+  std::mutex text_mutex_;                  // guards told_
+  std::optional<metrics::Snapshot> told_;  // by the last MetricsText
   std::thread thread_;
 };
 

@@ -19,6 +19,7 @@ std::string TaskId::ToString() const { return fmt::format("{}_{}", stage, number
 StageTask::StageTask(const Env& env, TaskId id, Start start)
     : env_(env),
       id_(id),
+      metrics_(&env.state->registry, env.thread, id.ToString()),
       lead_(std::move(start.lead)),
       metadata_(std::move(start.metadata)),
       task_(env.state->topology, id.stage, id.ToString(), env.host),
@@ -31,6 +32,7 @@ size_t StageTask::AddPartition(TaskPartition partition) {
   const size_t number = queues_.AddPartition();
   queued_.emplace_back();
   partition.next = partition.position;
+  metrics_.AddPartition(partition.input);
   partitions_.push_back(std::move(partition));
   // Files are merged as they are read.
   merges_ = partitions_.size() > 1 && std::any_of(partitions_.begin(), partitions_.end(),
@@ -170,6 +172,11 @@ Status StageTask::Decide(const TaskPartition* partition, int64_t offset, const R
 }
 
 Status StageTask::Punctuate() { return Decide(nullptr, -1, nullptr, task_.Punctuate()); }
+
+void StageTask::Show(const TaskMetrics::EndOf& end_of) {
+  for (const TaskPartition& p : partitions_) metrics_.SetPosition(p.input, p.position);
+  metrics_.Show(queues_.size(), task_.stream_time(), end_of);
+}
 
 // A topic that two sources read is done as far as both have come.
 int64_t StageTask::Committable(const TaskPartition& partition) const {

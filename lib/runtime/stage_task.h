@@ -20,6 +20,7 @@
 #include "kstream/status.h"
 #include "runtime/outputs.h"
 #include "runtime/run_state.h"
+#include "runtime/thread_metrics.h"
 #include "task/bad_records.h"
 #include "task/commit_metadata.h"
 #include "task/ingest.h"
@@ -67,6 +68,7 @@ class StageTask {
   // The parts of its thread that a task works with.
   struct Env {
     RunState* state;
+    int thread;
     ThreadOutputs* outputs;
     task::TaskHost* host;
     task::BadRecords* bad_records;
@@ -115,6 +117,11 @@ class StageTask {
   // Positions that have changed since they were last given out (`all`: every one), with metadata.
   Status Positions(bool all, std::vector<transport::PartitionOffset>* positions);
 
+  TaskMetrics& metrics() { return metrics_; }
+  // Shows where it stands.
+  void Show(const TaskMetrics::EndOf& end_of);
+  int64_t TakePunctuations() { return task_.TakePunctuations(); }
+
   const TaskId& id() const { return id_; }
   const std::vector<TaskPartition>& partitions() const { return partitions_; }
   const task::Task& task() const { return task_; }
@@ -141,6 +148,7 @@ class StageTask {
 
   Env env_;
   const TaskId id_;
+  TaskMetrics metrics_;
   const std::optional<transport::TopicPartition> lead_;
   std::string metadata_;  // as it was last given out
   std::vector<TaskPartition> partitions_;

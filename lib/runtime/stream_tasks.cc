@@ -38,8 +38,6 @@ milliseconds RefreshInterval(const RuntimeOptions& options) {
 // Answers what the last poll of the group's member brought.
 Status StreamThread::Rebalance() {
   const transport::Batch& batch = home()->batch();
-  std::set<TaskId> before;
-  for (const auto& [id, task] : tasks_) before.insert(id);
   if (!batch.lost.empty()) KSTREAM_RETURN_IF_ERROR(DropTasks(batch.lost, false));
   if (!batch.revoked.empty()) KSTREAM_RETURN_IF_ERROR(DropTasks(batch.revoked, true));
   waiting_.insert(waiting_.end(), batch.assigned.begin(), batch.assigned.end());
@@ -50,24 +48,9 @@ Status StreamThread::Rebalance() {
   if (!joined_) return Status::Ok();
   KSTREAM_ASSIGN_OR_RETURN(const bool agreed, Agreed());
   if (agreed) KSTREAM_RETURN_IF_ERROR(AdoptWaiting());
-  shared_->on_ready(index_, agreed && waiting_.empty());
-  Tell(batch.lost.empty() ? "" : " (lost)", before);
+  SetState(agreed && waiting_.empty() ? ThreadState::kRunning : ThreadState::kRebalancing);
+  Tell(batch.lost.empty() ? "" : " (lost)");
   return Status::Ok();
-}
-
-// One line whenever tasks have come or gone.
-void StreamThread::Tell(std::string_view what, const std::set<TaskId>& before) const {
-  std::string changes, now;
-  for (const auto& [id, task] : tasks_) {
-    if (!before.contains(id)) changes += " +" + id.ToString();
-    now += (now.empty() ? "" : " ") + id.ToString();
-  }
-  for (const TaskId& id : before) {
-    if (!tasks_.contains(id)) changes += " -" + id.ToString();
-  }
-  if (changes.empty()) return;
-  Log(LogLevel::kDebug, fmt::format("thread {}: tasks{} (now {}){}", index_, changes,
-                                    now.empty() ? "none" : now, what));
 }
 
 Result<bool> StreamThread::Agreed() {
@@ -147,13 +130,24 @@ Status StreamThread::Reconcile() {
 Status StreamThread::Adopt(TaskId id) {
   if (tasks_.contains(id)) return Status::Ok();
   KSTREAM_ASSIGN_OR_RETURN(StageTask::Start start, StartOf(id));
-  StageTask::Env env{state_, &outputs_, this, bad_records_.get(), &cache_, {}};
+  StageTask::Env env{state_, index_, &outputs_, this, bad_records_.get(), &cache_, {}};
   for (auto& ingest : ingests_[id.stage]) env.ingests.push_back(ingest.get());
   auto task = std::make_unique<StageTask>(env, id, std::move(start));
   KSTREAM_RETURN_IF_ERROR(task->Init());
   for (auto& reader : readers_) KSTREAM_RETURN_IF_ERROR(reader->Add(task.get()));
+  task->metrics().Enter("running");
   tasks_[id] = std::move(task);
+  metrics_->assigned.Add();
+  if (state_->grouped()) changes_ += " +" + id.ToString();
+  next_show_.reset();
   return Status::Ok();
+}
+
+// The task of a lead partition; null: it is not here.
+StageTask* StreamThread::Find(const TopicPartition& lead) const {
+  const std::optional<TaskId> id = plan_->TaskOf(lead);
+  const auto found = id ? tasks_.find(*id) : tasks_.end();
+  return found == tasks_.end() ? nullptr : found->second.get();
 }
 
 // Finishes and closes the tasks of these leads; `commit` false: they belong to others already.
@@ -162,7 +156,12 @@ Status StreamThread::DropTasks(const std::vector<TopicPartition>& leads, bool co
     return std::find(leads.begin(), leads.end(), lead) != leads.end();
   });
   Status finished;
-  if (commit) finished = committer_->Finish();
+  if (commit) {
+    for (const TopicPartition& lead : leads) {
+      if (StageTask* const task = Find(lead)) task->metrics().Enter("suspended");
+    }
+    finished = committer_->Finish();
+  }
   if (!finished.ok()) {
     KSTREAM_RETURN_IF_ERROR(outputs_.failure());
     // The new owner reads again what this commit would have saved.
@@ -171,11 +170,10 @@ Status StreamThread::DropTasks(const std::vector<TopicPartition>& leads, bool co
   std::vector<TopicPartition> leaving = leads;
   Status closed;
   for (const TopicPartition& lead : leads) {
-    const std::optional<TaskId> id = plan_->TaskOf(lead);
-    const auto found = id ? tasks_.find(*id) : tasks_.end();
-    if (found == tasks_.end()) continue;
+    StageTask* const task = Find(lead);
+    if (task == nullptr) continue;
     for (auto& reader : readers_) {
-      std::vector<TopicPartition> left = reader->Remove(found->second.get());
+      std::vector<TopicPartition> left = reader->Remove(task);
       if (reader.get() != home()) {
         if (!left.empty()) KSTREAM_RETURN_IF_ERROR(reader->consumer()->Unassign(left));
         continue;
@@ -185,8 +183,12 @@ Status StreamThread::DropTasks(const std::vector<TopicPartition>& leads, bool co
       });
       leaving.insert(leaving.end(), left.begin(), left.end());
     }
-    if (Status status = found->second->Close(); closed.ok()) closed = std::move(status);
-    tasks_.erase(found);
+    if (Status status = task->Close(); closed.ok()) closed = std::move(status);
+    metrics_->punctuations.Add(task->TakePunctuations());
+    (commit ? metrics_->revoked : metrics_->lost).Add();
+    changes_ += " -" + task->id().ToString();
+    tasks_.erase(TaskId(task->id()));
+    next_show_.reset();
   }
   if (!commit) committer_->Forget(leaving);
   if (commit || leaving.size() > leads.size()) {

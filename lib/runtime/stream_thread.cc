@@ -33,6 +33,7 @@ StreamThread::StreamThread(RunShared* shared, int index)
     : shared_(shared),
       state_(shared->state),
       index_(index),
+      metrics_(state_->MetricsOf(index)),
       outputs_(shared->state, shared->files),
       most_(kFirstRecords),
       seen_(shared->state->clock->Steady()) {
@@ -56,6 +57,7 @@ Status StreamThread::Run() {
 }
 
 Status StreamThread::Open() {
+  SetState(ThreadState::kStarting);
   plan_ = shared_->planner.plan();
   KSTREAM_RETURN_IF_ERROR(outputs_.Open());
   KSTREAM_RETURN_IF_ERROR(MakeIngests());
@@ -65,11 +67,15 @@ Status StreamThread::Open() {
   const bool commits = state_->grouped() && !state_->options.dry_run;
   committer_ = std::make_unique<Committer>(
       &outputs_, commits ? home()->consumer() : nullptr, state_->options.commit_interval,
-      [this](bool all) { return Positions(all); }, *state_->clock);
-  if (state_->grouped()) return Status::Ok();
+      [this](bool all) { return Positions(all); }, *state_->clock, &metrics_->commits);
+  if (state_->grouped()) {
+    SetState(ThreadState::kRebalancing);
+    return Status::Ok();
+  }
   agreed_ = true;
-  shared_->on_ready(index_, true);
-  return AdoptOwn();
+  KSTREAM_RETURN_IF_ERROR(AdoptOwn());
+  SetState(ThreadState::kRunning);
+  return Status::Ok();
 }
 
 Status StreamThread::MakeIngests() {
@@ -150,10 +156,13 @@ Result<bool> StreamThread::Turn() {
   outputs_.Poll();
   KSTREAM_RETURN_IF_ERROR(committer_->Turn());
   KSTREAM_RETURN_IF_ERROR(Purge());
+  Count();
+  ShowLevels();
   return true;
 }
 
 Status StreamThread::Finish(Status outcome) {
+  SetState(ThreadState::kStopping);
   if (committer_ && !shared_->files->closed() && outcome.code() != StatusCode::kFenced) {
     // What was done before a failure is kept, all the same.
     Status finished = committer_->Finish();
@@ -167,19 +176,22 @@ Status StreamThread::Finish(Status outcome) {
   }
   for (auto& [id, task] : tasks_) {
     for (auto& reader : readers_) static_cast<void>(reader->Remove(task.get()));
+    metrics_->punctuations.Add(task->TakePunctuations());
     if (Status closed = task->Close(); outcome.ok()) outcome = std::move(closed);
   }
-  std::set<TaskId> had;
-  for (const auto& [id, task] : tasks_) had.insert(id);
-  tasks_.clear();
   if (stood_still_) {
     outputs_.Drop();
-    Tell(" (lost)", had);
+    metrics_->lost.Add(static_cast<int64_t>(tasks_.size()));
+    for (const auto& [id, task] : tasks_) changes_ += " -" + id.ToString();
   }
+  tasks_.clear();
+  if (stood_still_) Tell(" (lost)");
   for (auto& reader : readers_) {
     if (Status closed = reader->consumer()->Close(); outcome.ok()) outcome = std::move(closed);
   }
   readers_.clear();
+  Count();
+  SetState(outcome.ok() ? ThreadState::kStopped : ThreadState::kFailed);
   return outcome;
 }
 
@@ -237,13 +249,15 @@ Status StreamThread::Read(Reader* reader, milliseconds wait) {
   KSTREAM_RETURN_IF_ERROR(reader->Poll(wait, let_ ? SIZE_MAX : most_));
   KSTREAM_RETURN_IF_ERROR(Awake());
   const size_t records = reader->batch().records.size();
-  state_->read.fetch_add(static_cast<int64_t>(records), std::memory_order_relaxed);
+  metrics_->poll_records.Observe(static_cast<double>(records));
+  metrics_->read.Add(static_cast<int64_t>(records));
   const Clock::Instant begin = state_->clock->Steady();
   KSTREAM_RETURN_IF_ERROR(TakeRecords(reader));
   if (state_->limit_reached()) return Status::Ok();  // the rest of the batch is not done
   KSTREAM_RETURN_IF_ERROR(TakeEnds(reader));
   // So many as would have taken as long as a turn should; the transport has a limit of its own.
   const auto took = state_->clock->Steady() - begin;
+  if (records > 0) busy_ = busy_.value_or(std::chrono::nanoseconds(0)) + took;
   if (took > kTurn) {
     most_ = std::max<size_t>(1, records * kTurn / took);
   } else if (most_ != SIZE_MAX && records >= most_ && took < kTurn / 2) {
@@ -328,13 +342,17 @@ Status StreamThread::Settle() {
 }
 
 Status StreamThread::DrainTasks() {
-  const Clock::Instant until = state_->clock->Steady() + kTurn;
+  const Clock::Instant begin = state_->clock->Steady();
+  const Clock::Instant until = begin + kTurn;
+  bool merges = false;
   more_ = false;
   for (auto& [id, task] : tasks_) {
     if (!task->merges() || (let_ && !let_(id))) continue;
+    merges = true;
     KSTREAM_ASSIGN_OR_RETURN(const bool more, task->Drain(until));
     more_ |= more;
   }
+  if (merges && busy_) *busy_ += state_->clock->Steady() - begin;
   return PauseAndResume();
 }
 

@@ -94,9 +94,15 @@ class StreamThread final : private task::TaskHost {
   Status Adopt(TaskId id);
   Result<StageTask::Start> StartOf(TaskId id);
   Status Place(std::vector<TaskPartition>* partitions);
+  StageTask* Find(const transport::TopicPartition& lead) const;
   Status DropTasks(const std::vector<transport::TopicPartition>& leads, bool commit);
-  void Tell(std::string_view what, const std::set<TaskId>& before) const;
   Status Purge();
+  void SetState(ThreadState state);
+
+  // thread_report.cc: what it says about itself.
+  void Count();
+  void ShowLevels();
+  void Tell(std::string_view what);
 
   Reader* ReaderOf(std::string_view cluster);
   // The member of the group, or the first reader.
@@ -106,6 +112,7 @@ class StreamThread final : private task::TaskHost {
   RunShared* const shared_;
   RunState* const state_;
   const int index_;
+  ThreadMetrics* const metrics_;
   ThreadOutputs outputs_;
   std::vector<std::vector<std::unique_ptr<task::Ingest>>> ingests_;  // by stage and source
   std::unique_ptr<task::BadRecords> bad_records_;
@@ -116,6 +123,9 @@ class StreamThread final : private task::TaskHost {
   std::map<TaskId, std::unique_ptr<StageTask>> tasks_;
   std::shared_ptr<const RunPlan> plan_;
 
+  std::optional<ThreadState> thread_state_;
+  std::string changes_;                             // of the tasks, not told yet
+  std::optional<std::chrono::nanoseconds> busy_;    // processing what this turn has read
   bool joined_ = false;                             // the group has given us something, or nothing
   bool agreed_ = false;                             // its members run the same topology
   std::vector<transport::TopicPartition> waiting_;  // leads that are ours and not tasks yet
@@ -126,7 +136,7 @@ class StreamThread final : private task::TaskHost {
   std::function<bool(TaskId)> let_;
   Clock::Instant seen_;  // the last look whether time has passed us by
   bool stood_still_ = false;
-  std::optional<Clock::Instant> next_look_, next_check_, next_purge_;
+  std::optional<Clock::Instant> next_look_, next_check_, next_purge_, next_show_;
 };
 
 }  // namespace kstream::runtime

@@ -26,8 +26,10 @@ Status BadRecords::Handle(const Record& record, const std::string& place, const 
     if (Status status = Bury(record, why); !status.ok()) {
       return status.At(fmt::format("{}: dead letter", place));
     }
+    decided_.dead_letters++;
     seen = counts_->dead_letters.fetch_add(1, std::memory_order_relaxed) + 1;
   } else {
+    decided_.skipped++;
     seen = counts_->skipped.fetch_add(1, std::memory_order_relaxed) + 1;
   }
   if (policy_.max_errors && seen > *policy_.max_errors) {

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kstream/record.h"
@@ -22,7 +23,7 @@ namespace kstream::task {
 // "orders[2]@17", as every error writes where in a topic something is.
 std::string PlaceOf(const Record& record);
 
-// Shared by the threads of a run.
+// Shared by the threads of a run, for --max-errors.
 struct BadRecordCounts {
   std::atomic<int64_t> skipped{0};
   std::atomic<int64_t> dead_letters{0};
@@ -45,12 +46,20 @@ class BadRecords {
   Status Handle(const Record& record, const std::string& place, const Status& why,
                 std::string* message);
 
+  // How many this thread has decided about since the last call.
+  struct Decided {
+    int64_t skipped = 0;
+    int64_t dead_letters = 0;
+  };
+  Decided Take() { return std::exchange(decided_, {}); }
+
  private:
   Status Bury(const Record& record, const Status& why);
 
   Policy policy_;
   BadRecordCounts* counts_;
   RecordSink* dead_letters_;
+  Decided decided_;
 };
 
 }  // namespace kstream::task

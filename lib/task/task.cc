@@ -97,6 +97,7 @@ Status Task::Fire(PunctuationQueue* timers, PunctuationType type, int64_t now) {
   while (std::optional<PunctuationQueue::Due> due = timers->Take(now)) {
     phase_ = Phase::kPunctuating;
     punctuation_time_ = now;
+    punctuations_++;
     Status status = nodes_[due->node]->Punctuate({type, now, std::move(due->timer)});
     phase_ = Phase::kProcessing;
     if (!status.ok()) {

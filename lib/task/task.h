@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -86,6 +87,9 @@ class Task {
   std::optional<int64_t> stream_time() const;
   void set_stream_time(std::optional<int64_t> time);
 
+  // How many timers have fired since the last call.
+  int64_t TakePunctuations() { return std::exchange(punctuations_, 0); }
+
   // A store of the stage by name; null: there is none.
   StateStore* store(std::string_view name) const;
 
@@ -125,6 +129,7 @@ class Task {
   int64_t stream_due_ = PunctuationQueue::kNever;
   std::unique_ptr<PunctuationQueue> stream_timers_, wall_timers_;
   int64_t punctuation_time_ = 0;
+  int64_t punctuations_ = 0;
   std::optional<Record> failed_;
 };
 

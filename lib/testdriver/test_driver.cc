@@ -160,10 +160,11 @@ class MemoryTestDriver final : public TestDriver {
     }
   }
   static void Add(const runtime::RunState& state, Counts* sum) {
-    sum->read += state.read;
-    sum->written += state.written;
-    sum->skipped += state.bad.skipped;
-    sum->dead_letters += state.bad.dead_letters;
+    const Counts counts = state.counts();
+    sum->read += counts.read;
+    sum->written += counts.written;
+    sum->skipped += counts.skipped;
+    sum->dead_letters += counts.dead_letters;
   }
 
   Status CheckStore(const std::string& name) const {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -106,6 +107,10 @@ class Consumer {
   // The group's committed offsets; kNoOffset where there is none.
   virtual Result<std::vector<PartitionOffset>> Committed(
       std::span<const TopicPartition> partitions) = 0;
+
+  // Where a partition that is read ends, as last heard with records of it: no request is made.
+  // nullopt: nothing was heard yet, or it has no offsets to speak of.
+  virtual std::optional<int64_t> HighWatermark(const TopicPartition& partition) const = 0;
 
   // Leaves the group (a static member stays until its session ends) and closes. kFenced: the group
   // had put this member out for good.

@@ -100,8 +100,8 @@ enum class ErrorResponse : uint8_t { kShutdown, kReplaceThread };
 // Called from the thread that failed, which has committed what was done and left its group.
 using ErrorHandler = std::function<ErrorResponse(const Status& error, int thread)>;
 
-// One run of one topology. Threads: Stop, state, counts and Metrics may be called from any; the
-// rest from one.
+// One run of one topology. Threads: Stop, state, counts, Metrics and MetricsText may be called from
+// any; the rest from one.
 class KSTREAM_EXPORT Runtime {
  public:
   // Checks the configuration: kUsage, kCluster or kRefused with one line. Connects to no broker
@@ -134,6 +134,9 @@ class KSTREAM_EXPORT Runtime {
   // Everything that the run says about itself, in Prometheus' text format 0.0.4 (see
   // share/doc/kstream/metrics.md).
   virtual std::string Metrics() const = 0;
+  // The same for people, in a few lines: what passed and how fast since the last call, lag, the
+  // partitions.
+  virtual std::string MetricsText() = 0;
 };
 
 }  // namespace kstream

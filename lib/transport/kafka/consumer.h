@@ -58,6 +58,7 @@ class KafkaConsumer : public Consumer {
   Status CommitSync(std::vector<PartitionOffset> offsets) override;
   Result<std::vector<PartitionOffset>> Committed(
       std::span<const TopicPartition> partitions) override;
+  std::optional<int64_t> HighWatermark(const TopicPartition& partition) const override;
   Status Close() override;
 
  private:

@@ -130,6 +130,16 @@ void KafkaConsumer::Forward() {
   }
 }
 
+// librdkafka keeps what the last answer to a fetch said.
+std::optional<int64_t> KafkaConsumer::HighWatermark(const TopicPartition& partition) const {
+  int64_t low = 0, high = 0;
+  if (rd_kafka_get_watermark_offsets(client(), partition.topic.c_str(), partition.partition, &low,
+                                     &high) != RD_KAFKA_RESP_ERR_NO_ERROR ||
+      high < 0)
+    return std::nullopt;
+  return high;
+}
+
 // A call for no message at all only tells librdkafka that the application is alive.
 void KafkaConsumer::KeepAlive() { rd_kafka_consume_batch_queue(events_.get(), 0, nullptr, 0); }
 

@@ -136,6 +136,12 @@ class MemoryConsumer final : public Consumer {
     return result;
   }
 
+  std::optional<int64_t> HighWatermark(const TopicPartition& partition) const override {
+    const std::lock_guard lock(broker_->mutex);
+    const PartitionLog* const log = broker_->Find(partition);
+    return log == nullptr ? std::nullopt : std::optional(log->high());
+  }
+
   Status Close() override {
     const std::lock_guard lock(broker_->mutex);
     positions_.clear();

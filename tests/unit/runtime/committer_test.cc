@@ -41,7 +41,7 @@ class CommitterTest : public testing::Test {
           all_ = all;
           return positions_;
         },
-        clock_);
+        clock_, &metrics_);
   }
 
   void Write() {
@@ -74,6 +74,7 @@ class CommitterTest : public testing::Test {
   int asked_ = 0;
   bool all_ = false;  // when last asked
   ManualClock clock_;
+  CommitMetrics metrics_;
   std::optional<Committer> committer_;
 };
 
@@ -197,7 +198,7 @@ TEST_F(CommitterTest, EveryPositionIsAskedForNowAndThen) {
 
 TEST_F(CommitterTest, WithoutAConsumerNothingIsCommitted) {
   Committer committer(
-      &outputs_, nullptr, kInterval, [this](bool) { return positions_; }, clock_);
+      &outputs_, nullptr, kInterval, [this](bool) { return positions_; }, clock_, &metrics_);
   Write();
   clock_.Advance(kInterval);
   ASSERT_TRUE(committer.Turn().ok());

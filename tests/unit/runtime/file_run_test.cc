@@ -43,6 +43,8 @@ class FileRun : public testing::Test {
     if (!runtime.ok()) return runtime.status();
     const Status status = (*runtime)->Run();
     counts_ = (*runtime)->counts();
+    metrics_ = (*runtime)->Metrics();
+    metrics_text_ = (*runtime)->MetricsText();
     return status;
   }
   std::string folder_;
@@ -50,6 +52,7 @@ class FileRun : public testing::Test {
   SinkSpec sink_;
   RuntimeOptions options_;
   Counts counts_;
+  std::string metrics_, metrics_text_;
 };
 
 TEST_F(FileRun, KeepsLinesAndCounts) {
@@ -94,6 +97,24 @@ TEST_F(FileRun, SkipsBadLinesAndCountsThem) {
   EXPECT_TRUE(Run("true").ok());
   EXPECT_EQ(Read("out"), "1\n3\n");
   EXPECT_EQ(counts_.skipped, 2);
+}
+
+TEST_F(FileRun, SaysWhatPassedAndHowItEnded) {
+  Input("in", "1\n2\n3\n");
+  options_.threads = 2;
+  ASSERT_TRUE(Run(". > 1").ok());
+  for (const char* line : {"\nkstream_runtime_state{state=\"not_running\"} 1\n",
+                           "\nkstream_runtime_state{state=\"running\"} 0\n",
+                           "\nkstream_thread_state{thread=\"0\",state=\"stopped\"} 1\n",
+                           "\nkstream_thread_state{thread=\"1\",state=\"stopped\"} 1\n",
+                           "\nkstream_records_skipped_total{thread=\"1\"} 0\n"}) {
+    EXPECT_NE(metrics_.find(line), std::string::npos) << line << metrics_;
+  }
+  EXPECT_EQ(counts_.read, 3);
+  EXPECT_EQ(counts_.written, 2);
+  EXPECT_NE(metrics_text_.find("not_running"), std::string::npos) << metrics_text_;
+  EXPECT_FALSE(Run("error").ok());
+  EXPECT_NE(metrics_.find("kstream_runtime_state{state=\"error\"} 1\n"), std::string::npos);
 }
 
 TEST_F(FileRun, ADeadLetterOfALineKeepsItsBytes) {

@@ -57,7 +57,7 @@ class MemoryRun : public testing::Test {
     return cluster_.Committed(options_.app, {topic, partition});
   }
 
-  Topology Build(const std::string& keep = kKeep) const {
+  virtual Topology Build(const std::string& keep = kKeep) const {
     TopologyBuilder builder;
     builder.AddSource("in", source_)
         .AddProcessor("filter",
@@ -78,22 +78,25 @@ class MemoryRun : public testing::Test {
         .ToClientId();
   }
 
+  // Gives the state of a run what the test has set, and takes note of it.
+  void Prepare(RunState* state) {
+    state->clock = clock_;
+    state->from = *FromSpec::Parse(options_.from, 0);
+    if (options_.limit) state->budget = *options_.limit;
+    state->clusters[""] = std::make_unique<transport::memory::MemoryCluster>(cluster_);
+    for (auto& [name, cluster] : others_) {
+      state->clusters[name] = std::make_unique<transport::memory::MemoryCluster>(cluster);
+    }
+    state_ = state;
+  }
+
   Status Run(const std::string& keep = kKeep) {
     RunState state(Build(keep), options_);
-    state.clock = clock_;
-    state.from = *FromSpec::Parse(options_.from, 0);
-    if (options_.limit) state.budget = *options_.limit;
-    state.clusters[""] = std::make_unique<transport::memory::MemoryCluster>(cluster_);
-    for (auto& [name, cluster] : others_) {
-      state.clusters[name] = std::make_unique<transport::memory::MemoryCluster>(cluster);
-    }
-    state_ = &state;
+    Prepare(&state);
     OutputFiles files;
     const Status status = RunLoop(&state, &files, {});
-    counts_ = {.read = state.read,
-               .written = state.written,
-               .skipped = state.bad.skipped,
-               .dead_letters = state.bad.dead_letters};
+    counts_ = state.counts();
+    last_metrics_ = state.registry.Take(clock_->Steady());
     state_ = nullptr;
     return status;
   }
@@ -125,6 +128,7 @@ class MemoryRun : public testing::Test {
   RuntimeOptions options_;
   RunState* state_ = nullptr;  // while a run goes on
   Counts counts_;
+  metrics::Snapshot last_metrics_;  // of the last run, at its end
 };
 
 }  // namespace kstream::runtime
