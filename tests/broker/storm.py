@@ -369,7 +369,7 @@ def parse_arguments():
     parser.add_argument('--partitions', type=int, default=12)
     parser.add_argument('--session-ms', type=int, default=3000)
     parser.add_argument('--directory', type=pathlib.Path, default=pathlib.Path('.'))
-    parser.add_argument('--no-repeats', action='store_true', help='a repeated record is wrong')
+    parser.add_argument('--most-repeats', type=int, help='more are wrong')
     parser.add_argument('--tasks-logged', action='store_true', help='members log their tasks')
     return parser.parse_args()
 
@@ -391,8 +391,8 @@ def main():
     samples = {m.name: checks.read_samples(m) for m in storm.members}
     *faults, repeats = checks.check_ids(setup, samples, arguments.records)
     faults += checks.find_pairs_apart(setup, samples)
-    if arguments.no_repeats and repeats:
-        faults.append(f'{repeats} records are repeated')
+    if arguments.most_repeats is not None and repeats > arguments.most_repeats:
+        faults.append(f'{repeats} records are repeated, of {arguments.most_repeats} that may be')
     moved, fewest = sum(m for m, _ in storm.moves), sum(f for _, f in storm.moves)
     could_stay = len(storm.moves) * setup.partitions - fewest
     if moved - fewest > MOST_RESTLESS * could_stay:
