@@ -22,7 +22,7 @@ constexpr milliseconds kLook{1};            // between two looks at the clock, a
 constexpr milliseconds kTurn{500};
 constexpr size_t kRecordsPerLook = 64;  // at the clock
 // The first batch: how long a record takes is not known yet.
-constexpr size_t kFirstRecords = 64;
+constexpr size_t kFirstRecords = 16;
 // A queue that holds so much while others hold the task stops being fetched.
 constexpr size_t kPauseAbove = 100'000, kResumeBelow = 25'000;  // records of a partition
 constexpr size_t kMostBytes = 64 << 20;                         // of a task, a partition's share

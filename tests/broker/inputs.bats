@@ -86,7 +86,7 @@ timed() {
   assert_output ''
   try 4 kstream-filter -i "^no-$prefix-" -e true
   assert_stderr_has "^no-$prefix-"
-  try 3 kstream-filter -i '^(' -e true
+  try 2 kstream-filter -i '^(' -e true
 }
 
 @test "a second cluster, to read from and to write to" {

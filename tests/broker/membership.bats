@@ -145,10 +145,11 @@ slow='.n as $n | reduce range(0; 30000) as $i ($n; . + 1) | . > 0'
   lines=$(wc -l <out1)
   ((lines > 0 && lines < 3000)) || fail "$lines of 4000 records are done after 9 s"
   SECONDS=0
+  # It does not wait until all is done that the first has fetched, which would be half a minute.
   slow_member out2 two
   until_true is_shared "$in" 4 2
   until_true has_lines out2 1
-  ((SECONDS <= 5)) || fail "the member that joined got partitions after $SECONDS s"
+  ((SECONDS <= 10)) || fail "the member that joined got partitions after $SECONDS s"
   assert_equal "$(admin members "$in" | jq -r '.members[] | select(.client | startswith("one")).id')" "$member"
   SECONDS=0
   kill "$first" "$pid"
