@@ -2,6 +2,7 @@
 #include <mutex>
 
 #include "runtime/loop_run.h"
+#include "runtime/stream_thread.h"
 #include "unit/runtime/memory_run.h"
 
 namespace kstream::runtime {
@@ -120,6 +121,54 @@ TEST_F(KafkaRunGroup, ALastCommitThatTheGroupHasMovedPastIsNoFailure) {
                 cluster_.FailCommits(Status(StatusCode::kFenced, "moved on"));
                 Produce("in", {"2"});
               }}).ok());
+  EXPECT_EQ(Committed("in"), 1);
+}
+
+// A thread whose process stands still: its tasks have moved, and it knows nothing of it.
+TEST_F(KafkaRunGroup, AThreadThatStoodStillThrowsAwayWhatItHadBegun) {
+  Topics({"in"});
+  Produce("in", {"1"});
+  RunState state(Build(), options_);
+  state.clock = clock_;
+  state.from = *FromSpec::Parse(options_.from, 0);
+  state.clusters[""] = std::make_unique<transport::memory::MemoryCluster>(cluster_);
+  cluster_.OnIdle([] {});
+  OutputFiles files;
+  RunShared shared(&state, &files);
+  ASSERT_TRUE(shared.Open().ok());
+  Clock::Instant since;
+  bool stopped = false;
+  shared.stood_still = [&](Clock::Instant instant) {
+    since = instant;
+    return stopped;
+  };
+  StreamThread thread(&shared, 0);
+  ASSERT_TRUE(thread.Open().ok());
+  const auto turn = [&] {
+    clock_->Advance(std::chrono::milliseconds(200));
+    return thread.Turn();
+  };
+  for (int i = 0; i < 100 && Committed("in") != 1; i++) ASSERT_TRUE(turn().ok());
+  ASSERT_EQ(Committed("in"), 1);
+
+  // Time that it spent itself.
+  clock_->Advance(std::chrono::seconds(50));
+  ASSERT_TRUE(turn().ok());
+  EXPECT_FALSE(thread.stood_still());
+
+  stopped = true;
+  const Clock::Instant before = clock_->Steady();
+  Produce("in", {"2"});
+  clock_->Advance(std::chrono::seconds(50));
+  const Status status = turn().status();
+  EXPECT_EQ(
+      status.message(),
+      "thread 0 stood still for 50 s, longer than its session: its tasks have moved, it joins "
+      "again");
+  EXPECT_EQ(since, before);
+  EXPECT_TRUE(thread.stood_still());
+  EXPECT_EQ(thread.Finish(status).code(), StatusCode::kFenced);
+  EXPECT_THAT(Values("out"), ElementsAre("1"));
   EXPECT_EQ(Committed("in"), 1);
 }
 
