@@ -35,13 +35,17 @@ void PartitionLog::End(Transaction transaction, bool commit) {
   entries_.push_back({nullptr, transaction});
 }
 
-void PartitionLog::RaiseLow(int64_t low) { low_ = std::clamp(low, low_, high()); }
+void PartitionLog::RaiseLow(int64_t low) {
+  low = std::clamp(low, low_, high());
+  entries_.erase(entries_.begin(), entries_.begin() + (low - low_));
+  low_ = low;
+}
 
 int64_t PartitionLog::stable() const { return open_.empty() ? high() : open_.begin()->first; }
 
 std::shared_ptr<const StoredRecord> PartitionLog::Next(int64_t position) const {
   for (int64_t at = std::max(position, low_); at < stable(); at++) {
-    const Entry& entry = entries_[static_cast<size_t>(at)];
+    const Entry& entry = At(at);
     if (entry.record != nullptr && !aborted_.contains(entry.transaction)) return entry.record;
   }
   return nullptr;
@@ -49,7 +53,7 @@ std::shared_ptr<const StoredRecord> PartitionLog::Next(int64_t position) const {
 
 int64_t PartitionLog::OffsetFor(int64_t timestamp) const {
   for (int64_t at = low_; at < high(); at++) {
-    const auto& record = entries_[static_cast<size_t>(at)].record;
+    const auto& record = At(at).record;
     if (record != nullptr && record->timestamp >= timestamp) return at;
   }
   return high();

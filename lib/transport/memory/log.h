@@ -8,6 +8,7 @@
 #define KSTREAM_TRANSPORT_MEMORY_LOG_H_
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <set>
@@ -44,11 +45,11 @@ class PartitionLog {
   int64_t Append(StoredRecord record, Transaction transaction = kNoTransaction);
   // Appends a marker if the transaction is open here.
   void End(Transaction transaction, bool commit);
-  // Nothing below `low` can be read any more, as after DeleteRecords.
+  // Nothing below `low` can be read any more, as after DeleteRecords; its memory is free.
   void RaiseLow(int64_t low);
 
   int64_t low() const { return low_; }
-  int64_t high() const { return static_cast<int64_t>(entries_.size()); }
+  int64_t high() const { return low_ + static_cast<int64_t>(entries_.size()); }
   // Where a read_committed reader stops: the first offset of the oldest open transaction.
   int64_t stable() const;
 
@@ -63,8 +64,10 @@ class PartitionLog {
     Transaction transaction;
   };
 
+  const Entry& At(int64_t offset) const { return entries_[static_cast<size_t>(offset - low_)]; }
+
   const int32_t partition_;
-  std::vector<Entry> entries_;  // the index is the offset
+  std::deque<Entry> entries_;  // the first is that of low_
   int64_t low_ = 0;
   std::set<std::pair<int64_t, Transaction>> open_;  // by first offset
   std::set<Transaction> aborted_;
