@@ -80,6 +80,10 @@ bool LifeCycle::Allowed(RuntimeState from, RuntimeState to) {
 
 bool LifeCycle::Move(RuntimeState to) {
   const std::lock_guard telling(telling_);
+  return MoveTold(to);
+}
+
+bool LifeCycle::MoveTold(RuntimeState to) {
   StateListener listener;
   RuntimeState before;
   {
@@ -95,6 +99,12 @@ bool LifeCycle::Move(RuntimeState to) {
 }
 
 void LifeCycle::Ready(int thread, bool ready, int threads) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (ready_.contains(thread) == ready) return;
+  }
+  // Held from the count to the call, or the news of two threads could overtake each other.
+  const std::lock_guard telling(telling_);
   bool all;
   {
     const std::lock_guard lock(mutex_);
@@ -105,7 +115,7 @@ void LifeCycle::Ready(int thread, bool ready, int threads) {
     }
     all = ready_.size() == static_cast<size_t>(threads);
   }
-  Move(all ? RuntimeState::kRunning : RuntimeState::kRebalancing);
+  MoveTold(all ? RuntimeState::kRunning : RuntimeState::kRebalancing);
 }
 
 }  // namespace runtime

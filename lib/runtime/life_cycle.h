@@ -23,10 +23,12 @@ class LifeCycle {
   // False, and nothing happens, when the drawing has no such arrow.
   bool Move(RuntimeState to);
 
-  // A thread has its tasks, or waits for them: kRunning when all `threads` have theirs.
+  // A thread has its tasks, or waits for them: kRunning when all `threads` have theirs. Cheap when
+  // it says what it has said before.
   void Ready(int thread, bool ready, int threads);
 
  private:
+  bool MoveTold(RuntimeState to);  // with telling_ held
   static bool Allowed(RuntimeState from, RuntimeState to);
 
   std::mutex telling_;        // held while the listener is called: one call at a time
