@@ -1,6 +1,7 @@
 #include "runtime/reader.h"
 
 #include <algorithm>
+#include <set>
 
 namespace kstream::runtime {
 
@@ -20,23 +21,26 @@ Status Reader::Poll(std::chrono::milliseconds wait, size_t most) {
 Status Reader::Add(StageTask* task, size_t first) {
   last_topic_ = nullptr;
   std::map<TopicPartition, int64_t> assign;
-  std::vector<TopicPartition> again;
+  std::set<TopicPartition> again;
   for (size_t i = first; i < task->partitions().size(); i++) {
     const TaskPartition& p = task->partitions()[i];
     if (p.input.cluster != cluster_) continue;
-    Partition& partition = partitions_[p.topic_partition()];
-    const bool read = !partition.takers.empty() && !assign.contains(p.topic_partition());
-    const bool further_back =
-        std::all_of(partition.takers.begin(), partition.takers.end(), [&](const Taker& other) {
-          return p.next < other.task->partitions()[other.partition].next;
-        });
+    const TopicPartition name = p.topic_partition();
+    Partition& partition = partitions_[name];
+    // Read already: it is assigned anew in any case, or the new taker would not hear of its end.
+    if (!partition.takers.empty() && !assign.contains(name)) again.insert(name);
     partition.takers.push_back({task, i});
-    if (!further_back) continue;
-    if (read) again.push_back(p.topic_partition());
     partition.paused = false;
-    assign[p.topic_partition()] = p.next;
+    int64_t furthest_back = p.next;
+    for (const Taker& other : partition.takers) {
+      furthest_back = std::min(furthest_back, other.task->partitions()[other.partition].next);
+    }
+    assign[name] = furthest_back;
   }
-  if (!again.empty()) KSTREAM_RETURN_IF_ERROR(consumer_->Unassign(again));
+  if (!again.empty()) {
+    KSTREAM_RETURN_IF_ERROR(
+        consumer_->Unassign(std::vector<TopicPartition>(again.begin(), again.end())));
+  }
   std::vector<PartitionOffset> offsets;
   for (const auto& [partition, offset] : assign) offsets.push_back({partition, offset, ""});
   return offsets.empty() ? Status::Ok() : consumer_->Assign(offsets);
