@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "runtime/run_state.h"
+#include "task/thrown.h"
 
 namespace kstream::runtime {
 namespace {
@@ -259,7 +260,12 @@ Status CheckStays(const TaskLayout& layout, const TaskLayout& recorded, const La
 
 Result<TaskLayout> Ask(const Grouper& grouper, const std::vector<InputTopic>& topics,
                        const RecordedLayout* recorded, const LayoutRules& rules) {
-  Result<TaskLayout> layout = grouper(topics);
+  Result<TaskLayout> layout = TaskLayout();
+  try {
+    layout = grouper(topics);
+  } catch (...) {
+    return Status::Usage(std::string(task::Thrown("the grouper").message()));
+  }
   if (!layout.ok()) return layout.status().At("grouper");
   KSTREAM_RETURN_IF_ERROR(CheckSound(*layout, topics));
   if (recorded != nullptr) {

@@ -87,6 +87,12 @@ Status Planner::Open() {
           "first run: leave out --app",
           state_->options.app));
     }
+    if (state_->options.dry_run && state_->graph().stages.size() > 1) {
+      return Status::Usage(
+          fmt::format("--dry-run: the stages of application {} meet in topics at home, where "
+                      "nothing may be written: leave out --app",
+                      state_->options.app));
+    }
   }
   KSTREAM_ASSIGN_OR_RETURN(Plans plans, PlanAll(false));
   if (log_) KSTREAM_RETURN_IF_ERROR(KeepManifest(&plans, false));
@@ -145,10 +151,11 @@ bool Planner::NeedsManifest() const {
 }
 
 // Topics that a pattern never reads, whatever it matches.
-bool Planner::IsInternal(const std::string& topic) const {
-  if (!state_->grouped()) return false;
-  return topic == ManifestTopic(state_->options.app) || topic == TasksTopic(state_->options.app) ||
-         (manifest_ && manifest_->Find(topic) != nullptr);
+bool Planner::IsInternal(const InputPartition& input) const {
+  if (!state_->grouped() || !input.cluster.empty()) return false;
+  const std::string& app = state_->options.app;
+  return input.topic == ManifestTopic(app) || input.topic == TasksTopic(app) ||
+         IsRepartition(input) || (manifest_ && manifest_->Find(input.topic) != nullptr);
 }
 
 bool Planner::IsOutput(const InputPartition& input) const {
@@ -161,12 +168,7 @@ bool Planner::IsOutput(const InputPartition& input) const {
 }
 
 bool Planner::IsRepartition(const InputPartition& input) const {
-  const Location location = Location::Topic(input.topic, input.cluster);
-  const auto& nodes = state_->graph().nodes;
-  return std::any_of(nodes.begin(), nodes.end(), [&](const TopologyNode& node) {
-    return node.sink.output.kind == Location::Kind::kRepartition &&
-           state_->Resolve(node.sink.output) == location;
-  });
+  return state_->IsRepartition(input.cluster, input.topic);
 }
 
 std::optional<Planner::Recorded> Planner::RecordedOf(size_t stage) const {
@@ -217,7 +219,7 @@ Result<std::vector<InputTopic>> Planner::TopicsOfInput(const Location& input, co
   }));
   std::vector<InputTopic> topics;
   for (const auto& [name, partitions] : counts) {
-    if (!location.is_pattern() || !IsInternal(name))
+    if (!location.is_pattern() || !IsInternal({location.cluster, name, 0}))
       topics.push_back({location.cluster, name, partitions});
   }
   if (topics.empty()) {
@@ -226,10 +228,15 @@ Result<std::vector<InputTopic>> Planner::TopicsOfInput(const Location& input, co
   return topics;
 }
 
-// As many as the tasks of the stage that writes it, the largest of several.
+// As many as the tasks of the stage that writes it had at first, the largest of several.
 int32_t Planner::RepartitionCount(const Location& topic, const Plans& plans) const {
   const InternalTopic* const recorded = manifest_ ? manifest_->Find(topic.name) : nullptr;
   if (recorded) return recorded->partitions;
+  for (size_t i = 0; plan_ && i < plan_->stages.size(); i++) {
+    for (const InputTopic& had : plan_->stages[i].topics) {
+      if (had.cluster == topic.cluster && had.topic == topic.name) return had.partitions;
+    }
+  }
   size_t count = 1;
   const TopologyGraph& graph = state_->graph();
   for (size_t i = 0; i < graph.stages.size(); i++) {

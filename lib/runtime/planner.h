@@ -53,7 +53,7 @@ class Planner {
   using Plans = std::vector<StagePlan>;
 
   bool NeedsManifest() const;
-  bool IsInternal(const std::string& topic) const;
+  bool IsInternal(const InputPartition& input) const;
   std::optional<Recorded> RecordedOf(size_t stage) const;
 
   Result<std::vector<InputTopic>> TopicsOf(const TopologyStage& stage, const Plans& plans);

@@ -46,7 +46,17 @@ Result<bool> RunState::Matches(const Location& input, const InputTopic& topic) c
   if (topic.cluster == kFiles) {
     return input.kind == Location::Kind::kFile && input.name == topic.topic;
   }
+  // What lies between two stages is for the source that names it, and no pattern's.
+  if (input.is_pattern() && IsRepartition(topic.cluster, topic.topic)) return false;
   return Reads(Resolve(input), Location::Topic(topic.topic, topic.cluster));
+}
+
+bool RunState::IsRepartition(const std::string& cluster, const std::string& topic) const {
+  const Location location = Location::Topic(topic, cluster);
+  return std::any_of(graph().nodes.begin(), graph().nodes.end(), [&](const TopologyNode& node) {
+    return node.sink.output.kind == Location::Kind::kRepartition &&
+           Resolve(node.sink.output) == location;
+  });
 }
 
 Result<Serdes> RunState::SerdesOf(const SourceSpec& source) const {

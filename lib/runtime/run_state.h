@@ -61,6 +61,8 @@ struct RunState {
   Location Resolve(const Location& location) const;
   // Whether an input, as a source gives it, reads this topic. kUsage: its pattern is none.
   Result<bool> Matches(const Location& input, const InputTopic& topic) const;
+  // Whether a topic is an internal one between two stages.
+  bool IsRepartition(const std::string& cluster, const std::string& topic) const;
   // What expressions of a source see.
   Result<Serdes> SerdesOf(const SourceSpec& source) const;
 
