@@ -19,6 +19,8 @@ Status CheckNumbers(const RuntimeOptions& options) {
   if (options.threads < 1) return Status::Usage("--threads must be at least 1");
   if (options.partitions < 1) return Status::Usage("--partitions must be at least 1");
   if (options.limit && *options.limit < 0) return Status::Usage("--limit must not be negative");
+  if (options.timeout && options.timeout->count() < 0)
+    return Status::Usage("--timeout must not be negative");
   if (options.max_errors && *options.max_errors < 0)
     return Status::Usage("--max-errors must not be negative");
   if (options.commit_interval.count() <= 0)
@@ -34,6 +36,11 @@ Status CheckNumbers(const RuntimeOptions& options) {
 }
 
 Status CheckLocations(const RunState& state) {
+  for (const auto& [name, cluster] : state.options.clusters) {
+    if (name.empty() || name.front() == '<') {
+      return Status::Usage(fmt::format("--cluster {}: no name for a cluster", name));
+    }
+  }
   const std::vector<Location> inputs = state.Inputs();
   const bool files = std::any_of(inputs.begin(), inputs.end(),
                                  [](const Location& input) { return !input.is_topic(); });

@@ -86,8 +86,10 @@ Status RunLoop(RunState* state, OutputFiles* files, const LoopCallbacks& callbac
         if (state->stopping()) return;
         continue;
       }
+      // Without a group there is no commit at which another thread could go on.
       if (!state->stopping() &&
-          callbacks.on_error(status, index) == ErrorResponse::kReplaceThread) {
+          callbacks.on_error(status, index) == ErrorResponse::kReplaceThread && state->grouped()) {
+        shared.on_ready(index, false);
         Log(LogLevel::kWarning, status.At("thread replaced").message());
         continue;
       }

@@ -21,6 +21,9 @@ namespace {
 using runtime::LifeCycle;
 using runtime::RunState;
 
+// A wait that no clock overflows by.
+constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24 * 365);
+
 // Sets the flags of a run when its time is over.
 class Deadline {
  public:
@@ -28,7 +31,8 @@ class Deadline {
     if (!state->options.timeout) return;
     thread_ = std::thread([this, state] {
       std::unique_lock lock(mutex_);
-      if (!changed_.wait_for(lock, *state->options.timeout, [this] { return ended_; })) {
+      const auto limit = std::min(*state->options.timeout, kLongest);
+      if (!changed_.wait_for(lock, limit, [this] { return ended_; })) {
         state->time_over = true;
         state->stop = true;
       }
@@ -85,7 +89,7 @@ class TopologyRuntime final : public Runtime {
     Stop();
     std::unique_lock lock(mutex_);
     if (!thread_.joinable()) return Status::Ok();
-    if (!changed_.wait_for(lock, limit, [this] { return ended_; })) {
+    if (!changed_.wait_for(lock, std::min(limit, kLongest), [this] { return ended_; })) {
       return Status(StatusCode::kTimeLimit, "the runtime is still finishing: wait for it longer");
     }
     return outcome_;
@@ -132,6 +136,7 @@ class TopologyRuntime final : public Runtime {
     if (runtime::MayRunByChunks(*state_)) {
       life_.Ready(0, true, 1);
       status = runtime::RunByChunks(state_.get(), &files);
+      if (!status.ok() && !state_->stop) static_cast<void>(callbacks_.on_error(status, 0));
     } else {
       status = runtime::RunLoop(state_.get(), &files, callbacks_);
     }

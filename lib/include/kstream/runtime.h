@@ -78,7 +78,7 @@ struct Counts {
 //                     |             |
 //                     +------+------+--> kPendingError -> kError
 //
-// kRebalancing: some thread waits for its tasks. Files go straight to kRunning.
+// kRebalancing: some thread waits for its tasks. Without a group that is over at once.
 enum class RuntimeState : uint8_t {
   kCreated,
   kRebalancing,
@@ -94,8 +94,9 @@ KSTREAM_EXPORT std::string_view ToString(RuntimeState state);
 // runtime's Start, Wait or Close.
 using StateListener = std::function<void(RuntimeState now, RuntimeState before)>;
 
-// What to do about a thread that ended with an error that no policy took: end the run with it, or
-// go on with a fresh thread, which takes up the tasks where they were last committed.
+// What to do about a thread that ended with an error that no policy took: end the run with it, or,
+// in a run with an app, go on with a fresh thread, which takes up the tasks where they were last
+// committed.
 enum class ErrorResponse : uint8_t { kShutdown, kReplaceThread };
 // Called from the thread that failed, which has committed what was done and left its group.
 using ErrorHandler = std::function<ErrorResponse(const Status& error, int thread)>;

@@ -1,0 +1,265 @@
+// The public Runtime: its life, its errors, and what ends it.
+#include "kstream/runtime.h"
+
+#include <gmock/gmock.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include <atomic>
+#include <fstream>
+#include <stdexcept>
+#include <thread>
+
+#include "unit/runtime/processors.h"
+
+namespace kstream {
+namespace {
+
+using enum RuntimeState;
+using std::chrono::milliseconds;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class RuntimeTest : public testing::Test {
+ protected:
+  RuntimeTest() {
+    std::string pattern = testing::TempDir() + "kstreamXXXXXX";
+    folder_ = mkdtemp(pattern.data());
+  }
+  Location File(const std::string& name) const {
+    return {Location::Kind::kFile, "", folder_ + "/" + name};
+  }
+  Topology Build(ProcessorSupplier supplier, const std::string& input = "in") const {
+    SourceSpec in;
+    in.inputs = {File(input)};
+    SinkSpec out;
+    out.output = File("out");
+    TopologyBuilder builder;
+    builder.AddSource("in", in).AddProcessor("p", std::move(supplier), {"in"});
+    builder.AddSink("out", out, {"p"});
+    return *builder.Build();
+  }
+  void Input(const std::string& text) const { std::ofstream(folder_ + "/in") << text; }
+  std::unique_ptr<Runtime> Make(const Topology& topology) {
+    auto runtime = Runtime::Create(topology, options_);
+    EXPECT_TRUE(runtime.ok()) << runtime.status().message();
+    states_.clear();
+    (*runtime)->SetStateListener([this](RuntimeState now, RuntimeState before) {
+      EXPECT_EQ(before, states_.empty() ? kCreated : states_.back());
+      states_.push_back(now);
+    });
+    return *std::move(runtime);
+  }
+  // A pipe that nobody closes: a run that does not end by itself.
+  std::ofstream OpenPipe() const {
+    EXPECT_EQ(mkfifo((folder_ + "/pipe").c_str(), 0600), 0);
+    return std::ofstream(folder_ + "/pipe", std::ios::in | std::ios::out);
+  }
+
+  std::string folder_;
+  RuntimeOptions options_;
+  std::vector<RuntimeState> states_;
+};
+
+TEST_F(RuntimeTest, TellsEveryState) {
+  Input("1\n");
+  for (const bool by_chunks : {true, false}) {
+    const auto runtime = Make(Build(by_chunks ? Passes().Stateless() : Passes()));
+    EXPECT_EQ(runtime->state(), kCreated);
+    EXPECT_EQ(Said(runtime->Run()), "");
+    EXPECT_EQ(runtime->state(), kNotRunning);
+    EXPECT_THAT(states_, ElementsAre(kRebalancing, kRunning, kPendingShutdown, kNotRunning));
+  }
+}
+
+TEST_F(RuntimeTest, StartsOnce) {
+  Input("1\n");
+  const auto runtime = Make(Build(Passes()));
+  ASSERT_TRUE(runtime->Start().ok());
+  EXPECT_EQ(runtime->Start().code(), StatusCode::kUsage);
+  EXPECT_TRUE(runtime->Wait().ok());
+  EXPECT_TRUE(runtime->Wait().ok()) << "again says the same";
+  EXPECT_EQ(runtime->Start().code(), StatusCode::kUsage);
+}
+
+TEST_F(RuntimeTest, WithoutStartThereIsNothingToWaitForOrClose) {
+  Input("1\n");
+  const auto runtime = Make(Build(Passes()));
+  EXPECT_EQ(runtime->Wait().code(), StatusCode::kUsage);
+  EXPECT_TRUE(runtime->Close(milliseconds(0)).ok());
+  EXPECT_TRUE(runtime->Close(milliseconds::max()).ok());
+  EXPECT_THAT(states_, IsEmpty());
+}
+
+TEST_F(RuntimeTest, CloseEndsARunThatWouldNotEnd) {
+  const auto pipe = OpenPipe();
+  for (const bool by_chunks : {true, false}) {
+    const auto runtime = Make(Build(by_chunks ? Passes().Stateless() : Passes(), "pipe"));
+    ASSERT_TRUE(runtime->Start().ok());
+    EXPECT_TRUE(runtime->Close(milliseconds::max()).ok());
+    EXPECT_TRUE(runtime->Close(milliseconds(0)).ok()) << "again says the same";
+    EXPECT_EQ(runtime->state(), kNotRunning);
+  }
+}
+
+TEST_F(RuntimeTest, CloseSaysThatItsLimitWasTooShort) {
+  Input("1\n");
+  std::atomic<bool> entered = false, go = false;
+  const auto waits = Does([&](ProcessorContext& context, const Record& record) {
+    entered = true;
+    entered.notify_all();
+    go.wait(false);
+    return context.Forward(record);
+  });
+  const auto runtime = Make(Build(waits));
+  ASSERT_TRUE(runtime->Start().ok());
+  entered.wait(false);
+  EXPECT_EQ(runtime->Close(milliseconds(1)).code(), StatusCode::kTimeLimit);
+  go = true;
+  go.notify_all();
+  EXPECT_TRUE(runtime->Close(milliseconds::max()).ok());
+}
+
+TEST_F(RuntimeTest, TheDestructorEndsTheRun) {
+  const auto pipe = OpenPipe();
+  ASSERT_TRUE(Make(Build(Passes(), "pipe"))->Start().ok());
+  EXPECT_EQ(states_.back(), kNotRunning);
+}
+
+TEST_F(RuntimeTest, StopMayComeFromAnyThread) {
+  const auto pipe = OpenPipe();
+  const auto runtime = Make(Build(Passes(), "pipe"));
+  ASSERT_TRUE(runtime->Start().ok());
+  std::thread other([&] { runtime->Stop(); });
+  EXPECT_TRUE(runtime->Wait().ok());
+  other.join();
+  EXPECT_EQ(runtime->state(), kNotRunning);
+}
+
+TEST_F(RuntimeTest, ATimeLimitIsNoError) {
+  const auto pipe = OpenPipe();
+  options_.timeout = milliseconds(20);
+  const auto runtime = Make(Build(Passes(), "pipe"));
+  EXPECT_EQ(runtime->Run().code(), StatusCode::kTimeLimit);
+  EXPECT_EQ(runtime->state(), kNotRunning);
+}
+
+TEST_F(RuntimeTest, ARunThatCannotBeginEndsInError) {
+  const auto runtime = Make(Build(Passes(), "missing"));
+  EXPECT_FALSE(runtime->Run().ok());
+  EXPECT_EQ(runtime->state(), kError);
+  EXPECT_THAT(states_, ElementsAre(kRebalancing, kPendingError, kError));
+}
+
+TEST_F(RuntimeTest, AFailureEndsInErrorAndAsksTheHandlerOnce) {
+  Input("1\n2\n");
+  const auto fails = Does([](ProcessorContext&, const Record&) {
+    return Status(StatusCode::kState, "a disk is away");
+  });
+  for (const bool by_chunks : {true, false}) {
+    auto supplier = by_chunks ? ProcessorSupplier(fails).Stateless() : fails;
+    const auto runtime = Make(Build(supplier));
+    int asked = 0;
+    runtime->SetErrorHandler([&](const Status& error, int thread) {
+      asked++;
+      EXPECT_EQ(error.code(), StatusCode::kState);
+      EXPECT_EQ(thread, 0);
+      return ErrorResponse::kReplaceThread;
+    });
+    const Status status = runtime->Run();
+    EXPECT_EQ(status.code(), StatusCode::kState);
+    EXPECT_EQ(asked, 1) << by_chunks;
+    EXPECT_THAT(states_, ElementsAre(kRebalancing, kRunning, kPendingError, kError));
+  }
+}
+
+TEST_F(RuntimeTest, AnExceptionIsABadRecordUnderEachPolicy) {
+  Input("1\n2\n3\n");
+  const auto throws = Does([](ProcessorContext& context, const Record& record) {
+    if (record.value == "2") throw std::runtime_error("not two");
+    return context.Forward(record);
+  });
+  const auto run = [&] {
+    const auto runtime = Make(Build(throws));
+    const Status status = runtime->Run();
+    std::stringstream text;
+    text << std::ifstream(folder_ + "/out").rdbuf();
+    return std::tuple(status.code(), text.str(), std::string(status.message()),
+                      runtime->counts().skipped + runtime->counts().dead_letters);
+  };
+  auto [code, out, message, bad] = run();
+  EXPECT_EQ(code, StatusCode::kData);
+  EXPECT_EQ(out, "1\n");
+  EXPECT_THAT(message, HasSubstr("node 'p' threw: not two"));
+  EXPECT_THAT(message, HasSubstr("/in:2: "));
+
+  options_.on_error = OnError::kSkip;
+  std::tie(code, out, message, bad) = run();
+  EXPECT_EQ(code, StatusCode::kOk);
+  EXPECT_EQ(out, "1\n3\n");
+  EXPECT_EQ(bad, 1);
+
+  options_.on_error = OnError::kDeadLetter;
+  options_.dead_letter = File("dead");
+  std::tie(code, out, message, bad) = run();
+  EXPECT_EQ(code, StatusCode::kOk);
+  EXPECT_EQ(out, "1\n3\n");
+  EXPECT_EQ(bad, 1);
+}
+
+TEST_F(RuntimeTest, CreateChecksBeforeAnythingIsTouched) {
+  Input("1\n");
+  std::ofstream(folder_ + "/out") << "old";
+  const auto refused = [&](const std::function<void(RuntimeOptions*)>& change) {
+    RuntimeOptions options;
+    change(&options);
+    const auto runtime = Runtime::Create(Build(Passes()), options);
+    EXPECT_FALSE(runtime.ok());
+    EXPECT_EQ(runtime.status().code(), StatusCode::kUsage);
+    return std::string(runtime.status().message());
+  };
+  EXPECT_THAT(refused([](auto* o) { o->threads = 0; }), HasSubstr("--threads"));
+  EXPECT_THAT(refused([](auto* o) { o->partitions = 0; }), HasSubstr("--partitions"));
+  EXPECT_THAT(refused([](auto* o) { o->limit = -1; }), HasSubstr("--limit"));
+  EXPECT_THAT(refused([](auto* o) { o->timeout = milliseconds(-1); }), HasSubstr("--timeout"));
+  EXPECT_THAT(refused([](auto* o) { o->max_errors = -1; }), HasSubstr("--max-errors"));
+  EXPECT_THAT(refused([](auto* o) { o->commit_interval = milliseconds(0); }),
+              HasSubstr("--commit-interval"));
+  EXPECT_THAT(refused([](auto* o) { o->max_idle = milliseconds(-1); }), HasSubstr("--max-idle"));
+  EXPECT_THAT(refused([](auto* o) { o->max_skew = milliseconds(-1); }), HasSubstr("--max-skew"));
+  EXPECT_THAT(refused([](auto* o) { o->create_output = {0, 1}; }), HasSubstr("--create-output"));
+  EXPECT_THAT(refused([](auto* o) { o->grouper = "round"; }), HasSubstr("--grouper round"));
+  EXPECT_THAT(refused([](auto* o) { o->from = "yesterday"; }), HasSubstr("--from"));
+  EXPECT_THAT(refused([](auto* o) { o->on_error = OnError::kDeadLetter; }),
+              HasSubstr("--dead-letter"));
+  EXPECT_THAT(refused([](auto* o) { o->clusters["<files>"] = {}; }), HasSubstr("--cluster"));
+  EXPECT_THAT(refused([](auto* o) { o->clusters[""] = {}; }), HasSubstr("--cluster"));
+  std::stringstream text;
+  text << std::ifstream(folder_ + "/out").rdbuf();
+  EXPECT_EQ(text.str(), "old");
+}
+
+TEST_F(RuntimeTest, AClusterThatIsNotGivenIsNamed) {
+  SourceSpec in;
+  in.inputs = {Location::Topic("t", "east")};
+  TopologyBuilder builder;
+  builder.AddSource("in", in).AddProcessor("p", Passes(), {"in"});
+  options_.home.brokers = "localhost:1";
+  const auto runtime = Runtime::Create(*builder.Build(), options_);
+  ASSERT_FALSE(runtime.ok());
+  EXPECT_EQ(runtime.status().message(), "topic:east:t: no --cluster east is given");
+}
+
+TEST_F(RuntimeTest, StdinIsOneInput) {
+  SourceSpec in;
+  in.inputs = {{Location::Kind::kFile, "", "-"}, {Location::Kind::kFile, "", "-"}};
+  TopologyBuilder builder;
+  builder.AddSource("in", in).AddProcessor("p", Passes(), {"in"});
+  const auto runtime = Runtime::Create(*builder.Build(), options_);
+  ASSERT_FALSE(runtime.ok());
+  EXPECT_EQ(runtime.status().message(), "stdin is given as input twice");
+}
+
+}  // namespace
+}  // namespace kstream
