@@ -335,6 +335,11 @@ void ThreadOutputs::Drop() {
   producers_.clear();
 }
 
+void ThreadOutputs::Poll(const std::string& cluster) {
+  const auto producer = producers_.find(cluster);
+  if (producer != producers_.end()) producer->second->Poll(std::chrono::milliseconds(0));
+}
+
 Status ThreadOutputs::FlushTopics(std::chrono::milliseconds limit) {
   for (auto& [cluster, producer] : producers_) KSTREAM_RETURN_IF_ERROR(producer->Flush(limit));
   return failure();

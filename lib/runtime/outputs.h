@@ -84,6 +84,8 @@ class ThreadOutputs {
   bool cut() const { return cut_; }
   // Serves acknowledgements.
   void Poll();
+  // The same of one cluster, as far as it is written to: what was sent there is under way.
+  void Poll(const std::string& cluster);
   // Waits for all acknowledgements.
   Status FlushTopics(std::chrono::milliseconds limit);
   // Throws away what has not gone out yet; nothing can be sent any more.

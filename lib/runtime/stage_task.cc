@@ -6,14 +6,9 @@
 
 #include "base/log.h"
 #include "runtime/file_cluster.h"
+#include "runtime/pace.h"
 
 namespace kstream::runtime {
-namespace {
-
-constexpr int kRecordsPerLook = 16;  // at the clock
-
-}  // namespace
-
 std::string TaskId::ToString() const { return fmt::format("{}_{}", stage, number); }
 
 StageTask::StageTask(const Env& env, TaskId id, Start start)
@@ -33,12 +28,19 @@ size_t StageTask::AddPartition(TaskPartition partition) {
   queued_.emplace_back();
   partition.next = partition.position;
   metrics_.AddPartition(partition.input);
+  for (TaskPartition& other : partitions_) {
+    if (other.input == partition.input) other.twice = partition.twice = true;
+  }
   partitions_.push_back(std::move(partition));
   // Files are merged as they are read.
   merges_ = partitions_.size() > 1 && std::any_of(partitions_.begin(), partitions_.end(),
                                                   [](auto& p) { return !p.is_file(); });
   if (partitions_[number].done()) queues_.MarkDone(number);
   return number;
+}
+
+void StageTask::KeepApart(const std::set<InputPartition>& shared) {
+  for (TaskPartition& p : partitions_) p.by_offset = p.by_offset && !shared.contains(p.input);
 }
 
 const SourceSpec& StageTask::SourceOf(const TaskPartition& partition) const {
@@ -108,9 +110,8 @@ void StageTask::SetEnd(size_t partition, int64_t end) {
 }
 
 Result<bool> StageTask::Drain(Clock::Instant until) {
-  Clock::Instant now = env_.state->clock->Steady();
-  int turns = 0;
-  for (auto next = queues_.Next(now); next; next = queues_.Next(now)) {
+  Pace pace(*env_.state->clock);
+  for (auto next = queues_.Next(pace.now()); next; next = queues_.Next(pace.now())) {
     const Queued& head = queued_[*next].front();
     KSTREAM_RETURN_IF_ERROR(Process(*next, queues_.Head(*next),
                                     {.offset = head.offset, .read = head.read, .bad = &head.bad}));
@@ -120,7 +121,7 @@ Result<bool> StageTask::Drain(Clock::Instant until) {
     // Behind the last record there may be markers of transactions: they are passed as well.
     if (queues_.Size(*next) == 0) Advance(*next, partitions_[*next].seen_end);
     if (env_.state->limit_reached()) return false;
-    if (++turns % kRecordsPerLook == 0 && (now = env_.state->clock->Steady()) >= until) return true;
+    if (pace.Step() && pace.now() >= until) return true;
   }
   return false;
 }
@@ -181,6 +182,7 @@ void StageTask::Show(const TaskMetrics::EndOf& end_of) {
 // A topic that two sources read is done as far as both have come.
 int64_t StageTask::Committable(const TaskPartition& partition) const {
   int64_t position = partition.position;
+  if (!partition.twice) return position;
   for (const TaskPartition& other : partitions_) {
     if (other.input == partition.input) position = std::min(position, other.position);
   }
@@ -195,8 +197,9 @@ Status StageTask::Positions(bool all, std::vector<transport::PartitionOffset>* p
   KSTREAM_ASSIGN_OR_RETURN(std::string metadata, kept.Encode());
   const bool news = all ? !metadata.empty() : metadata != metadata_;
   bool told = false;
+  std::set<InputPartition> given;  // of those that are read twice
   for (TaskPartition& p : partitions_) {
-    if (!p.by_offset) continue;
+    if (!p.by_offset || (p.twice && !given.insert(p.input).second)) continue;
     const bool with_news = news && lead_ == p.topic_partition();
     const int64_t position = Committable(p);
     if (!all && !with_news && position == p.given_out) continue;

@@ -12,6 +12,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,7 @@ struct TaskPartition {
   std::optional<int64_t> end;  // where the run ends here
   int64_t seen_end = 0;        // position at which the partition last was at its end
   int64_t time = -1;           // the largest timestamp extracted
+  bool twice = false;          // another source of the task reads it too
 
   bool is_file() const { return input.cluster == kFiles; }
   bool done() const { return end && position >= *end; }
@@ -90,6 +92,8 @@ class StageTask {
 
   // Reads one more partition from now on.
   size_t AddPartition(TaskPartition partition);
+  // These are read by other tasks as well from now on: their positions go into the metadata.
+  void KeepApart(const std::set<InputPartition>& shared);
 
   // A record as it comes.
   struct Arrival {

@@ -110,6 +110,7 @@ Status StreamThread::Reconcile() {
   if (plan == plan_) return Status::Ok();
   plan_ = plan;
   for (auto& [id, task] : tasks_) {
+    task->KeepApart(plan_->stages[id.stage].shared);
     KSTREAM_ASSIGN_OR_RETURN(auto partitions, plan_->PartitionsOf(*state_, id));
     const size_t had = task->partitions().size();
     std::erase_if(partitions, [&](const TaskPartition& p) {
@@ -187,6 +188,7 @@ Status StreamThread::DropTasks(const std::vector<TopicPartition>& leads, bool co
     metrics_->punctuations.Add(task->TakePunctuations());
     (commit ? metrics_->revoked : metrics_->lost).Add();
     changes_ += " -" + task->id().ToString();
+    completed_.erase(task->id());
     tasks_.erase(TaskId(task->id()));
     next_show_.reset();
   }
@@ -207,9 +209,23 @@ Result<StageTask::Start> StreamThread::StartOf(TaskId id) {
     start.metadata = lead.front().metadata;
     KSTREAM_ASSIGN_OR_RETURN(const auto kept, task::CommitMetadata::Decode(start.metadata));
     start.stream_time = kept.stream_time;
+    // Before a task was added that reads it too, a partition at home was committed by its offset.
+    const bool ran = lead.front().offset != transport::kNoOffset;
+    std::vector<TopicPartition> by_offset;
     for (TaskPartition& p : start.partitions) {
       const auto found = kept.positions.find(p.input);
       p.given_out = found == kept.positions.end() ? transport::kNoOffset : found->second;
+      if (ran && !p.by_offset && p.input.cluster.empty() && found == kept.positions.end())
+        by_offset.push_back(p.topic_partition());
+    }
+    if (!by_offset.empty()) {
+      KSTREAM_ASSIGN_OR_RETURN(const auto offsets, home()->consumer()->Committed(by_offset));
+      for (const PartitionOffset& offset : offsets) {
+        for (TaskPartition& p : start.partitions) {
+          if (p.input.cluster.empty() && p.topic_partition() == offset.partition)
+            p.given_out = offset.offset;
+        }
+      }
     }
   }
   KSTREAM_RETURN_IF_ERROR(Place(&start.partitions));
@@ -264,14 +280,18 @@ Status StreamThread::Purge() {
   const bool in_process = ReaderOf(kInProcess) != nullptr;
   const Clock::Instant now = state_->clock->Steady();
   if (!next_purge_) next_purge_ = now + (in_process ? kPurgeInProcess : kPurge);
-  if (now < *next_purge_ || state_->options.dry_run) return Status::Ok();
+  if (now < *next_purge_ || (state_->options.dry_run && !in_process)) return Status::Ok();
   next_purge_ = now + (in_process ? kPurgeInProcess : kPurge);
   std::map<TopicPartition, int64_t> before;
   const std::string cluster = in_process ? std::string(kInProcess) : "";
   for (const auto& [id, task] : tasks_) {
     for (const TaskPartition& p : task->partitions()) {
-      if (p.input.cluster == cluster && shared_->planner.IsRepartition(p.input))
-        before[p.topic_partition()] = p.position;
+      // Of one that several tasks read, no thread knows how far all have come.
+      if (p.input.cluster != cluster || !shared_->planner.IsRepartition(p.input) ||
+          plan_->stages[id.stage].shared.contains(p.input))
+        continue;
+      const auto [entry, fresh] = before.emplace(p.topic_partition(), p.position);
+      if (!fresh) entry->second = std::min(entry->second, p.position);
     }
   }
   if (before.empty()) return Status::Ok();

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "record/json_document.h"
+#include "runtime/pace.h"
 
 namespace kstream::runtime {
 namespace {
@@ -17,15 +18,18 @@ using transport::TopicPartition;
 
 constexpr milliseconds kPollWait{50};
 constexpr milliseconds kSharedPollWait{5};  // with several consumers in turn
-constexpr milliseconds kLook{1};            // between two looks at the clock, about
 // What one turn should take at most.
 constexpr milliseconds kTurn{500};
-constexpr size_t kRecordsPerLook = 64;  // at the clock
 // The first batch: how long a record takes is not known yet.
 constexpr size_t kFirstRecords = 16;
-// A queue that holds so much while others hold the task stops being fetched.
+// message.timeout.ms of the producers ends every wait before this.
+constexpr milliseconds kFlushLimit{60'000};
+// A queue that holds so much while others hold the task stops being fetched. As a pause throws away
+// what has been prefetched, it goes on only when there is room again.
 constexpr size_t kPauseAbove = 100'000, kResumeBelow = 25'000;  // records of a partition
-constexpr size_t kMostBytes = 64 << 20;                         // of a task, a partition's share
+constexpr size_t kMostBytes = 256 << 20;  // of what a thread queues; each task has its share,
+constexpr size_t kLeastShare = 1 << 20;   // but this at least
+constexpr size_t kPerRecord = 256;        // bytes that a queued record takes beside its own
 
 }  // namespace
 
@@ -145,10 +149,12 @@ Result<bool> StreamThread::Turn() {
   KSTREAM_ASSIGN_OR_RETURN(const bool ended, AtEnd());
   if (ended) return false;
   for (auto& reader : readers_) {
+    if (reader->cluster() == kInProcess) continue;
     KSTREAM_RETURN_IF_ERROR(Read(reader.get(), WaitOf(readers_.size())));
     if (reader.get() == home() && state_->grouped()) KSTREAM_RETURN_IF_ERROR(Rebalance());
   }
   KSTREAM_RETURN_IF_ERROR(DrainTasks());
+  KSTREAM_RETURN_IF_ERROR(Settle());
   KSTREAM_RETURN_IF_ERROR(Punctuate());
   KSTREAM_RETURN_IF_ERROR(LookAgain(false));
   KSTREAM_RETURN_IF_ERROR(Awake());
@@ -219,9 +225,8 @@ Result<bool> StreamThread::AtEnd() {
   for (auto& [id, task] : tasks_) {
     if (!task->done()) {
       all_done = false;
-    } else if (!state_->grouped() && completed_.insert(id).second) {
-      KSTREAM_RETURN_IF_ERROR(outputs_.FlushTopics(kTurn * 120));
-      shared_->ends.Completed(id);
+    } else if (completed_.insert(id).second) {
+      KSTREAM_RETURN_IF_ERROR(Complete(id));
     }
   }
   if (!all_done) return false;
@@ -231,6 +236,17 @@ Result<bool> StreamThread::AtEnd() {
     if (!shared_->ends.IsComplete(*plan_, i, home()->consumer())) return false;
   }
   return true;
+}
+
+// Those who wait for the end of a task hear of it: by a commit, in a group.
+Status StreamThread::Complete(TaskId id) {
+  if (state_->grouped()) {
+    committer_->Request();
+    return Status::Ok();
+  }
+  KSTREAM_RETURN_IF_ERROR(outputs_.FlushTopics(kFlushLimit));
+  shared_->ends.Completed(id);
+  return Status::Ok();
 }
 
 milliseconds StreamThread::WaitOf(size_t readers) const {
@@ -270,8 +286,8 @@ Status StreamThread::TakeRecords(Reader* reader) {
   transport::Batch& batch = reader->batch();
   auto bad = batch.bad.begin();
   const bool settles = reader->cluster() == kFiles && readers_.size() > 1;
-  Clock::Instant looked = state_->clock->Steady(), alive = looked;
-  size_t next_look = 0;
+  Pace pace(*state_->clock);
+  Clock::Instant alive = pace.now();
   for (size_t i = 0; i < batch.records.size(); i++) {
     Record& record = batch.records[i];
     StageTask::Arrival arrival{.offset = record.offset};
@@ -293,10 +309,8 @@ Status StreamThread::TakeRecords(Reader* reader) {
     // What one record of a file leads to is done before the next, whatever came with it in one
     // batch: so a run on files is the same every time.
     if (settles) KSTREAM_RETURN_IF_ERROR(Settle());
-    if (i < next_look) continue;
+    if (!pace.Step()) continue;
     KSTREAM_RETURN_IF_ERROR(Awake());
-    // Where records take long, after each.
-    next_look = i + (seen_ - std::exchange(looked, seen_) < kLook ? kRecordsPerLook : 1);
     if (seen_ - alive < kTurn) continue;
     alive = seen_;
     home()->consumer()->KeepAlive();
@@ -328,32 +342,39 @@ Status StreamThread::TakeEnds(Reader* reader) {
   return Status::Ok();
 }
 
-// Processes what is in the topics of this process, until there is nothing.
+// Processes what is in the topics of this process, until there is nothing: no more is read before,
+// so they stay short. Other threads may fill them all the while: then a turn of it is enough.
 Status StreamThread::Settle() {
   Reader* const reader = ReaderOf(kInProcess);
   if (reader == nullptr) return Status::Ok();
+  const Clock::Instant until = state_->clock->Steady() + kTurn;
   do {
+    outputs_.Poll(reader->cluster());
     KSTREAM_RETURN_IF_ERROR(reader->Poll(milliseconds(0), SIZE_MAX));
     KSTREAM_RETURN_IF_ERROR(TakeRecords(reader));
+    if (state_->limit_reached()) return Status::Ok();
     KSTREAM_RETURN_IF_ERROR(TakeEnds(reader));
     KSTREAM_RETURN_IF_ERROR(DrainTasks());
-  } while (!reader->batch().records.empty());
+  } while ((more_ || !reader->batch().records.empty()) && !Over() &&
+           (shared_->threads == 1 || state_->clock->Steady() < until));
   return Status::Ok();
 }
 
 Status StreamThread::DrainTasks() {
   const Clock::Instant begin = state_->clock->Steady();
-  const Clock::Instant until = begin + kTurn;
-  bool merges = false;
+  const auto merging = std::count_if(tasks_.begin(), tasks_.end(),
+                                     [](auto& entry) { return entry.second->merges(); });
   more_ = false;
+  if (merging == 0) return PauseAndResume(1);
+  // Each has its share of the turn, so that a backlog of one does not starve the others.
   for (auto& [id, task] : tasks_) {
     if (!task->merges() || (let_ && !let_(id))) continue;
-    merges = true;
-    KSTREAM_ASSIGN_OR_RETURN(const bool more, task->Drain(until));
+    KSTREAM_ASSIGN_OR_RETURN(const bool more,
+                             task->Drain(state_->clock->Steady() + kTurn / merging));
     more_ |= more;
   }
-  if (merges && busy_) *busy_ += state_->clock->Steady() - begin;
-  return PauseAndResume();
+  if (busy_) *busy_ += state_->clock->Steady() - begin;
+  return PauseAndResume(static_cast<size_t>(merging));
 }
 
 Status StreamThread::Punctuate() {
@@ -365,20 +386,27 @@ Status StreamThread::Punctuate() {
   return Status::Ok();
 }
 
-Status StreamThread::PauseAndResume() {
+Status StreamThread::PauseAndResume(size_t merging) {
+  const size_t share = std::max(kMostBytes / merging, kLeastShare);
   for (auto& reader : readers_) {
     // Files wait by not being read: what is queued of them is what was merged.
     if (reader->cluster() == kFiles) continue;
-    KSTREAM_RETURN_IF_ERROR(reader->PauseAndResume([](const Reader::Taker& taker) {
+    KSTREAM_RETURN_IF_ERROR(reader->PauseAndResume([&](const Reader::Taker& taker) {
       const TaskPartition& p = taker.task->partitions()[taker.partition];
       const task::RecordQueues& queues = taker.task->queues();
       const size_t queued = queues.Size(taker.partition);
       // Nothing after the end of the run is wanted, and a paused partition costs nothing.
       if (p.done() || queues.TooFar(taker.partition)) return Reader::Wish::kPause;
+      // One that holds the task is read, whatever the others have.
+      if (queued == 0) return Reader::Wish::kResume;
+      const size_t bytes = queues.bytes() + queues.size() * kPerRecord;
+      // The larger queues wait first; with twice the share, all.
       const bool heavy =
-          queues.bytes() > kMostBytes && queued > queues.size() / taker.task->partitions().size();
+          bytes > 2 * share ||
+          (bytes > share && queued > queues.size() / taker.task->partitions().size());
       if (queued > kPauseAbove || heavy) return Reader::Wish::kPause;
-      return queued < kResumeBelow ? Reader::Wish::kResume : Reader::Wish::kNone;
+      return queued < kResumeBelow && bytes < share / 4 ? Reader::Wish::kResume
+                                                        : Reader::Wish::kNone;
     }));
   }
   return Status::Ok();

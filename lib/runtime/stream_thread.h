@@ -75,13 +75,14 @@ class StreamThread final : private task::TaskHost {
   bool Over();
   Status Awake();
   Result<bool> AtEnd();
+  Status Complete(TaskId id);
   Status Read(Reader* reader, std::chrono::milliseconds wait);
   Status TakeRecords(Reader* reader);
   Status TakeEnds(Reader* reader);
   Status Settle();
   Status DrainTasks();
   Status Punctuate();
-  Status PauseAndResume();
+  Status PauseAndResume(size_t merging);
   std::chrono::milliseconds WaitOf(size_t readers) const;
 
   // stream_tasks.cc: tasks come and go.

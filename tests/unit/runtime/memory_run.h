@@ -84,17 +84,21 @@ class MemoryRun : public testing::Test {
     state->from = *FromSpec::Parse(options_.from, 0);
     if (options_.limit) state->budget = *options_.limit;
     state->clusters[""] = std::make_unique<transport::memory::MemoryCluster>(cluster_);
+    state->clusters[std::string(kInProcess)] =
+        std::make_unique<transport::memory::MemoryCluster>(process_);
     for (auto& [name, cluster] : others_) {
       state->clusters[name] = std::make_unique<transport::memory::MemoryCluster>(cluster);
     }
     state_ = state;
   }
 
-  Status Run(const std::string& keep = kKeep) {
-    RunState state(Build(keep), options_);
+  Status Run(const std::string& keep = kKeep) { return RunTopology(Build(keep)); }
+
+  Status RunTopology(const Topology& topology, const LoopCallbacks& callbacks = {}) {
+    RunState state(topology, options_);
     Prepare(&state);
     OutputFiles files;
-    const Status status = RunLoop(&state, &files, {});
+    const Status status = RunLoop(&state, &files, callbacks);
     counts_ = state.counts();
     last_metrics_ = state.registry.Take(clock_->Steady());
     state_ = nullptr;
@@ -104,6 +108,9 @@ class MemoryRun : public testing::Test {
   // Runs with `steps` as the test's turns; when they are over, the stage is told to stop, unless
   // it ends by itself. All of them must have had their turn.
   Status RunSteps(std::vector<std::function<void()>> steps) {
+    return RunSteps(Build(), std::move(steps));
+  }
+  Status RunSteps(const Topology& topology, std::vector<std::function<void()>> steps) {
     size_t next = 0;
     cluster_.OnIdle([&] {
       clock_->Advance(std::chrono::milliseconds(50));
@@ -113,7 +120,7 @@ class MemoryRun : public testing::Test {
         state_->stop = true;
       }
     });
-    const Status status = Run();
+    const Status status = RunTopology(topology);
     cluster_.OnIdle([this] { state_->stop = true; });
     EXPECT_EQ(next, steps.size()) << "steps had their turn";
     return status;
@@ -121,7 +128,8 @@ class MemoryRun : public testing::Test {
 
   std::shared_ptr<ManualClock> clock_ = std::make_shared<ManualClock>();  // moves when all is idle
   transport::memory::MemoryCluster cluster_;                              // home
-  std::map<std::string, transport::memory::MemoryCluster> others_;        // by name
+  transport::memory::MemoryCluster process_{std::string(kInProcess)};
+  std::map<std::string, transport::memory::MemoryCluster> others_;  // by name
   SourceSpec source_;
   SinkSpec sink_;
   std::optional<SinkSpec> also_;  // of the same records

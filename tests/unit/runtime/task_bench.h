@@ -37,7 +37,7 @@ class TaskBench : private task::TaskHost {
     return Make(number, StageTask::Start{std::move(partitions), {}, {}, {}});
   }
   std::unique_ptr<StageTask> Make(int32_t number, StageTask::Start start) {
-    StageTask::Env env{&state, &outputs_, this, &bad_records_, &cache_, {}};
+    StageTask::Env env{&state, 0, &outputs_, this, &bad_records_, &cache_, {}};
     for (auto& ingest : ingests_) env.ingests.push_back(ingest.get());
     auto task = std::make_unique<StageTask>(env, TaskId{0, number}, std::move(start));
     EXPECT_TRUE(task->Init().ok());
