@@ -1,0 +1,278 @@
+#include "runtime/planner.h"
+
+#include "unit/runtime/memory_run.h"
+#include "unit/runtime/processors.h"
+
+namespace kstream::runtime {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+const std::string kManifest = "app.kstream", kTasks = "app.tasks",
+                  kByKey = "app-by-key-repartition";
+
+class PlannerTest : public MemoryRun {
+ protected:
+  PlannerTest() {
+    options_.app = "app";
+    cluster_.CreateTopic("a", 2);
+    cluster_.CreateTopic("b", 3);
+    cluster_.CreateTopic("out", 1);
+  }
+
+  // A process that plans for itself.
+  struct Member {
+    Member(PlannerTest* test, const Topology& topology) : state(topology, test->options_) {
+      test->Prepare(&state);
+    }
+    std::string Open() { return Said(planner.Open()); }
+    const StagePlan& stage(size_t number = 0) const { return planner.plan()->stages[number]; }
+
+    RunState state;
+    Admins admins{&state};
+    Planner planner{&state, &admins};
+  };
+
+  // A stage of one source.
+  static Topology Reads(const std::vector<std::string>& topics, const std::string& store = "") {
+    TopologyBuilder builder;
+    SourceSpec source;
+    for (const std::string& topic : topics) source.inputs.push_back(TopicNamed(topic));
+    builder.AddSource("in", source).AddProcessor("does", Passes(), {"in"});
+    if (!store.empty()) builder.AddStore(store, InMemoryKeyValueStore(), {"does"});
+    return *builder.Build();
+  }
+  // A store that two sources meet in.
+  static Topology Join() {
+    TopologyBuilder builder;
+    builder.AddSource("left", {.inputs = {TopicNamed("a")}})
+        .AddSource("right", {.inputs = {TopicNamed("b")}})
+        .AddProcessor("join", Passes(), {"left", "right"})
+        .AddStore("seen", InMemoryKeyValueStore(), {"join"});
+    return *builder.Build();
+  }
+  static Topology Two() { return *TwoStages({TopicNamed("b")}, TopicNamed("out")).Build(); }
+
+  std::map<std::string, int32_t> TopicsNow() const {
+    transport::memory::MemoryCluster cluster = cluster_;
+    return *(*cluster.NewAdmin())->Topics("^");
+  }
+  bool HasTopic(const std::string& topic) const { return TopicsNow().contains(topic); }
+  static std::string Text(const TaskLayout& tasks) {
+    std::string text;
+    for (const auto& task : tasks) {
+      for (const InputPartition& p : task) text += p.topic + std::to_string(p.partition) + " ";
+      text += "| ";
+    }
+    return text;
+  }
+};
+
+TEST_F(PlannerTest, OnePlainInputNeedsNoManifest) {
+  Member member(this, Reads({"a"}));
+  ASSERT_EQ(member.Open(), "");
+  EXPECT_FALSE(HasTopic(kManifest));
+  EXPECT_EQ(member.stage().lead, (Lead{"a", {{0, 2}}}));
+  EXPECT_EQ(Text(member.stage().tasks), "a0 | a1 | ");
+
+  cluster_.GrowTopic("a", 3);
+  EXPECT_TRUE(*member.planner.Refresh(false)) << "everybody finds the same";
+  EXPECT_EQ(Text(member.stage().tasks), "a0 | a1 | a2 | ");
+  EXPECT_FALSE(*member.planner.Refresh(false));
+}
+
+TEST_F(PlannerTest, EverythingElseHasOne) {
+  const std::vector<std::tuple<std::string, Topology, std::string>> cases{
+      {"two inputs", Reads({"a", "b"}), "default"}, {"a pattern", Reads({"^[ab]$"}), "default"},
+      {"a grouper", Reads({"a"}), "single"},        {"a store", Reads({"a"}, "seen"), "default"},
+      {"a repartition", Two(), "default"},
+  };
+  for (const auto& [what, topology, grouper] : cases) {
+    options_.grouper = grouper;
+    Member member(this, topology);
+    ASSERT_EQ(member.Open(), "") << what;
+    EXPECT_TRUE(HasTopic(kManifest)) << what;
+    for (const std::string& made : {kManifest, kTasks, kByKey}) cluster_.DeleteTopic(made);
+  }
+}
+
+TEST_F(PlannerTest, WithoutAGroupThereIsNoneAndNoLead) {
+  options_.app.clear();
+  Member member(this, Two());
+  ASSERT_EQ(member.Open(), "");
+  EXPECT_THAT(TopicsNow(), testing::SizeIs(3));
+  EXPECT_EQ(member.stage(0).lead.topic, "");
+  EXPECT_EQ(member.stage(1).tasks.size(), 3u);
+}
+
+TEST_F(PlannerTest, ALaterStartTakesWhatTheFirstOneWrote) {
+  Member first(this, Reads({"a", "b"}));
+  ASSERT_EQ(first.Open(), "");
+  EXPECT_EQ(first.stage().lead, (Lead{"b", {{0, 3}}})) << "the one with most partitions";
+  EXPECT_EQ(Text(first.stage().tasks), "a0 b0 | a1 b1 | b2 | ");
+
+  // By themselves these counts would give another lead and other tasks.
+  cluster_.GrowTopic("a", 4);
+  Member later(this, Reads({"a", "b"}));
+  ASSERT_EQ(later.Open(), "");
+  EXPECT_EQ(later.stage().lead, first.stage().lead);
+  EXPECT_EQ(later.stage().tasks, first.stage().tasks);
+  EXPECT_EQ(cluster_.Read(kManifest).size(), 1u);
+}
+
+TEST_F(PlannerTest, OfTwoThatStartAtOnceBothTakeWhatStands) {
+  Member slow(this, Reads({"a", "b"})), fast(this, Reads({"a", "b"}));
+  cluster_.HoldAcks(true);
+  cluster_.OnIdle([&] {  // `slow` has decided, and waits for what it wrote
+    cluster_.OnIdle([this] { clock_->Advance(std::chrono::milliseconds(50)); });
+    cluster_.HoldAcks(false);
+    cluster_.GrowTopic("a", 4);
+    EXPECT_EQ(fast.Open(), "");
+  });
+  ASSERT_EQ(slow.Open(), "");
+  EXPECT_EQ(cluster_.Read(kManifest).size(), 2u) << "both wrote";
+  EXPECT_EQ(Text(fast.stage().tasks), "a0 b0 | a1 b1 | a2 b2 | a3 | ");
+  EXPECT_EQ(slow.stage().tasks, fast.stage().tasks);
+  EXPECT_EQ(slow.stage().lead, fast.stage().lead);
+  EXPECT_EQ(slow.stage().lead.topic, "a");
+}
+
+TEST_F(PlannerTest, OnlyTheOwnerOfTheFirstTaskMakesItGrow) {
+  Member owner(this, Reads({"a", "b"})), other(this, Reads({"a", "b"}));
+  ASSERT_EQ(owner.Open(), "");
+  ASSERT_EQ(other.Open(), "");
+  cluster_.GrowTopic("b", 4);
+  EXPECT_FALSE(*other.planner.Refresh(false));
+  EXPECT_EQ(Text(other.stage().tasks), "a0 b0 | a1 b1 | b2 | ");
+  EXPECT_EQ(cluster_.Read(kManifest).size(), 1u);
+
+  EXPECT_TRUE(*owner.planner.Refresh(true));
+  EXPECT_EQ(Text(owner.stage().tasks), "a0 b0 | a1 b1 | b2 | b3 | ");
+  EXPECT_EQ(owner.stage().lead, (Lead{"b", {{0, 4}}}));
+  EXPECT_EQ(cluster_.Read(kManifest).size(), 2u);
+  EXPECT_TRUE(*other.planner.Refresh(false));
+  EXPECT_EQ(other.stage().tasks, owner.stage().tasks);
+  EXPECT_EQ(other.stage().lead, owner.stage().lead);
+
+  EXPECT_FALSE(*owner.planner.Refresh(true));
+  EXPECT_EQ(cluster_.Read(kManifest).size(), 2u) << "no news, no record";
+}
+
+TEST_F(PlannerTest, AMemberWhoseApplicationWasResetIsFenced) {
+  Member member(this, Reads({"a", "b"}));
+  ASSERT_EQ(member.Open(), "");
+  cluster_.DeleteTopic(kManifest);
+  EXPECT_EQ(member.planner.Refresh(true).status().code(), StatusCode::kFenced);
+  Member next(this, Reads({"a", "b"}));
+  ASSERT_EQ(next.Open(), "");
+  EXPECT_EQ(member.planner.Refresh(true).status().code(), StatusCode::kFenced);
+}
+
+TEST_F(PlannerTest, APatternReadsNothingOfTheApplicationsOwn) {
+  cluster_.DeleteTopic("out");
+  Member member(this, Reads({"^.*"}));
+  ASSERT_EQ(member.Open(), "");
+  EXPECT_EQ(TopicsNow().at(kTasks), 3);
+  EXPECT_EQ(member.stage().lead, (Lead{kTasks, {{0, 3}}}));
+  EXPECT_EQ(Text(member.stage().tasks), "a0 b0 | a1 b1 | b2 | ");
+  Topics({"c"});
+  EXPECT_TRUE(*member.planner.Refresh(true));
+  EXPECT_EQ(Text(member.stage().tasks), "a0 b0 c0 | a1 b1 | b2 | ");
+}
+
+TEST_F(PlannerTest, ATopicOfItsOwnIsMadeAfterTheManifestThatNamesIt) {
+  cluster_.FailDeliveries(Status::Cluster("lost"));
+  EXPECT_THAT(Member(this, Two()).Open(), HasSubstr("lost"));
+  EXPECT_FALSE(HasTopic(kByKey));
+  cluster_.FailDeliveries(Status::Ok());
+  ASSERT_EQ(Member(this, Two()).Open(), "");
+  EXPECT_EQ(TopicsNow().at(kByKey), 3);
+
+  // Whoever wrote the manifest died before it made the topic.
+  cluster_.DeleteTopic(kByKey);
+  ASSERT_EQ(Member(this, Two()).Open(), "");
+  EXPECT_EQ(TopicsNow().at(kByKey), 3);
+}
+
+TEST_F(PlannerTest, ATopicThatIsNotOursIsRefused) {
+  cluster_.CreateTopic(kByKey, 3);
+  Member member(this, Two());
+  const Status status = member.planner.Open();
+  EXPECT_EQ(status.code(), StatusCode::kRefused);
+  EXPECT_THAT(Said(status), HasSubstr(kByKey));
+  EXPECT_FALSE(HasTopic(kManifest)) << "nothing is left behind";
+}
+
+TEST_F(PlannerTest, AnotherTopologyUnderTheSameNameIsRefused) {
+  ASSERT_EQ(Member(this, Two()).Open(), "");
+  Member member(this, Reads({"a", "b"}));
+  const Status status = member.planner.Open();
+  EXPECT_EQ(status.code(), StatusCode::kRefused);
+  EXPECT_THAT(Said(status), AllOf(HasSubstr("2 stages"), HasSubstr("has 1")));
+}
+
+TEST_F(PlannerTest, ARepartitionTopicHasAsManyAsTheLargestStageAboveHasTasks) {
+  const Location by_key = Location::Repartition("by-key");
+  TopologyBuilder builder;
+  builder.AddSource("small", {.inputs = {TopicNamed("a")}})
+      .AddSink("from-small", {.output = by_key}, {"small"})
+      .AddSource("large", {.inputs = {TopicNamed("b")}})
+      .AddSink("from-large", {.output = by_key}, {"large"})
+      .AddSource("between", {.inputs = {by_key}})
+      .AddSink("out", {.output = TopicNamed("out")}, {"between"});
+  Member member(this, *builder.Build());
+  ASSERT_EQ(member.Open(), "");
+  EXPECT_EQ(TopicsNow().at(kByKey), 3);
+  EXPECT_TRUE(member.planner.IsRepartition({"", kByKey, 0}));
+  EXPECT_TRUE(member.planner.IsOutput({"", kByKey, 0}));
+
+  cluster_.GrowTopic("b", 5);
+  EXPECT_TRUE(*member.planner.Refresh(true));
+  EXPECT_EQ(TopicsNow().at(kByKey), 3) << "keys stay where they are";
+}
+
+TEST_F(PlannerTest, InputsThatMeetInAStoreHaveEqualCounts) {
+  Member member(this, Join());
+  const Status status = member.planner.Open();
+  EXPECT_EQ(status.code(), StatusCode::kCluster);
+  EXPECT_THAT(Said(status),
+              AllOf(HasSubstr("a has 2 partitions"), HasSubstr("b has 3 partitions")));
+  EXPECT_FALSE(HasTopic(kManifest));
+
+  cluster_.GrowTopic("a", 3);
+  Member next(this, Join());
+  ASSERT_EQ(next.Open(), "");
+  EXPECT_EQ(Text(next.stage().tasks), "a0 b0 | a1 b1 | a2 b2 | ");
+}
+
+TEST_F(PlannerTest, AnInputThatGrowsUnderAStoreStopsTheStage) {
+  Member member(this, Reads({"a"}, "seen"));
+  ASSERT_EQ(member.Open(), "");
+  cluster_.GrowTopic("a", 5);
+  Member later(this, Reads({"a"}, "seen"));
+  for (const Status& status : {member.planner.Refresh(true).status(),
+                               member.planner.Refresh(false).status(), later.planner.Open()}) {
+    EXPECT_EQ(status.code(), StatusCode::kCluster);
+    EXPECT_THAT(Said(status), AllOf(HasSubstr("a had 2 partitions"), HasSubstr("has 5 now")));
+  }
+}
+
+TEST_F(PlannerTest, WhereARunEndsAndWhatWasThereAreFactsOfItsStart) {
+  options_.exit_at_end = true;
+  cluster_.Produce("b", 1, {.value = "1"});
+  Member member(this, Two());
+  ASSERT_EQ(member.Open(), "");
+  const std::map<InputPartition, int64_t> ends{
+      {{"", "b", 0}, 0}, {{"", "b", 1}, 1}, {{"", "b", 2}, 0}};
+  EXPECT_EQ(member.planner.plan()->ends, ends) << "what a stage writes has none yet";
+  cluster_.Produce("b", 1, {.value = "2"});
+  cluster_.GrowTopic("b", 4);
+  EXPECT_TRUE(*member.planner.Refresh(true));
+  EXPECT_EQ(member.planner.plan()->ends, ends);
+  EXPECT_FALSE(member.planner.plan()->at_start.contains({"", "b", 3}));
+  EXPECT_TRUE(member.planner.plan()->at_start.contains({"", "b", 2}));
+}
+
+}  // namespace
+}  // namespace kstream::runtime
