@@ -1,5 +1,5 @@
 // Where a task begins in a partition: its commit if the log still holds it, else what --from says.
-// Tested by tests/unit/runtime/loop_run_test.cc.
+// Tested by tests/unit/runtime/start_position_test.cc.
 #ifndef KSTREAM_RUNTIME_START_POSITION_H_
 #define KSTREAM_RUNTIME_START_POSITION_H_
 

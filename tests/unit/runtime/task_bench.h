@@ -1,5 +1,5 @@
 // Stage tasks without a thread around them. Their stage has the sources that a test gives it, and
-// one processor, which notes the offsets that it has.
+// one processor, which notes the offsets that it has. Dead letters are noted with their reasons.
 #ifndef KSTREAM_TESTS_UNIT_RUNTIME_TASK_BENCH_H_
 #define KSTREAM_TESTS_UNIT_RUNTIME_TASK_BENCH_H_
 
@@ -25,7 +25,7 @@ class TaskBench : private task::TaskHost {
                      FunctionProcessor::PunctuateFunction punctuate = nullptr)
       : state(Build(std::move(sources), std::move(init), std::move(punctuate)), std::move(options)),
         outputs_(&state, &files_),
-        bad_records_(state.policy(), &state.bad, nullptr) {
+        bad_records_(state.policy(), &state.bad, &letters_) {
     state.clock = time;
     cache_.reader = &reader_;
     for (const SourceSpec* source : state.Sources()) {
@@ -45,11 +45,24 @@ class TaskBench : private task::TaskHost {
   }
 
   std::map<int32_t, std::vector<int64_t>> processed;  // by task
+  std::vector<std::string> letters;                   // why each was one
   ProcessFunction fails;                              // what a record leads to, if not Ok
   const std::shared_ptr<ManualClock> time = std::make_shared<ManualClock>();
   RunState state;
 
  private:
+  class Letters final : public task::RecordSink {
+   public:
+    explicit Letters(std::vector<std::string>* reasons) : reasons_(reasons) {}
+    Status Write(const Record& record) override {
+      reasons_->emplace_back(record.headers[0].value.value_or("NULL"));
+      return Status::Ok();
+    }
+
+   private:
+    std::vector<std::string>* const reasons_;
+  };
+
   Topology Build(std::vector<SourceSpec> sources, FunctionProcessor::InitFunction init,
                  FunctionProcessor::PunctuateFunction punctuate) {
     TopologyBuilder builder;
@@ -76,6 +89,7 @@ class TaskBench : private task::TaskHost {
 
   OutputFiles files_;
   ThreadOutputs outputs_;
+  Letters letters_{&letters};
   task::BadRecords bad_records_;
   json::Reader reader_;
   json::ValueCache cache_;
