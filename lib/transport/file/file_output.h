@@ -3,7 +3,7 @@
 //
 // A reader that has gone away (EPIPE) is a normal end, as `| head` makes one: closed() becomes true
 // and what is written after that is dropped. Tested by
-// tests/unit/transport/file/file_output_test.cc.
+// tests/unit/transport/file/file_test.cc.
 #ifndef KSTREAM_TRANSPORT_FILE_FILE_OUTPUT_H_
 #define KSTREAM_TRANSPORT_FILE_FILE_OUTPUT_H_
 

@@ -1,0 +1,176 @@
+#include "runtime/configuration.h"
+
+#include <gmock/gmock.h>
+
+#include <functional>
+
+#include "unit/runtime/processors.h"
+
+namespace kstream::runtime {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using Change = std::function<void(RuntimeOptions*)>;
+
+const Location kStdin{.kind = Location::Kind::kFile, .cluster = {}, .name = "-"};
+
+class ConfigurationTest : public testing::Test {
+ protected:
+  ConfigurationTest() { source_.inputs = {Location::Topic("in")}; }
+
+  std::unique_ptr<RunState> State() const {
+    SinkSpec sink;
+    sink.output = output_;
+    sink.format = sink_format_;
+    TopologyBuilder builder;
+    builder.AddSource("in", source_).AddSink("out", sink, {"in"});
+    return std::make_unique<RunState>(*builder.Build(), options_);
+  }
+  Status Check() const { return CheckConfiguration(State().get()); }
+  void ExpectUsage(const std::string& what) const {
+    const Status status = Check();
+    EXPECT_EQ(status.code(), StatusCode::kUsage) << what;
+    EXPECT_THAT(Said(status), HasSubstr(what));
+  }
+  // The names of the clusters that a run connects to.
+  std::vector<std::string> Clusters() const {
+    const auto state = State();
+    EXPECT_EQ(Said(MakeClusters(state.get())), "");
+    std::vector<std::string> names;
+    for (const auto& [name, cluster] : state->clusters) names.push_back(name);
+    return names;
+  }
+
+  SourceSpec source_;
+  Location output_ = Location::Topic("out");
+  std::string sink_format_ = "json";
+  RuntimeOptions options_;
+};
+
+TEST_F(ConfigurationTest, NumbersHaveBounds) {
+  const std::vector<std::pair<std::string, Change>> wrong{
+      {"--threads", [](auto* o) { o->threads = 0; }},
+      {"--partitions", [](auto* o) { o->partitions = 0; }},
+      {"--limit", [](auto* o) { o->limit = -1; }},
+      {"--timeout", [](auto* o) { o->timeout = milliseconds(-1); }},
+      {"--max-errors", [](auto* o) { o->max_errors = -1; }},
+      {"--commit-interval", [](auto* o) { o->commit_interval = milliseconds(0); }},
+      {"--max-idle", [](auto* o) { o->max_idle = milliseconds(-1); }},
+      {"--max-skew", [](auto* o) { o->max_skew = milliseconds(-1); }},
+      {"--create-output",
+       [](auto* o) {
+         o->create_output = {0, 1};
+       }},
+      {"--create-output",
+       [](auto* o) {
+         o->create_output = {1, 0};
+       }},
+  };
+  for (const auto& [flag, change] : wrong) {
+    options_ = {};
+    change(&options_);
+    ExpectUsage(flag);
+  }
+  options_ = {};
+  options_.limit = options_.max_errors = 0;
+  options_.timeout = options_.max_skew = milliseconds(0);
+  options_.create_output = {1, 1};
+  EXPECT_EQ(Said(Check()), "") << "what is least is allowed";
+}
+
+TEST_F(ConfigurationTest, NamesAreChecked) {
+  options_.grouper = "single-file";
+  ExpectUsage("--grouper: ");
+  options_ = {};
+  options_.from = "yesterday-ish";
+  ExpectUsage("--from: ");
+  options_ = {};
+  options_.serdes.value = "xml";
+  ExpectUsage("xml");
+  for (const std::string name : {"", "<files>"}) {
+    options_ = {};
+    options_.clusters[name];
+    ExpectUsage("--cluster " + name + ": ");
+  }
+}
+
+TEST_F(ConfigurationTest, FormatsOfBothEndsAreChecked) {
+  source_.format = "yaml";
+  ExpectUsage("yaml");
+  source_.format = "json";
+  sink_format_ = "yaml";
+  ExpectUsage("yaml");
+}
+
+TEST_F(ConfigurationTest, AGroupCannotKeepPositionsInFiles) {
+  source_.inputs.push_back(kStdin);
+  EXPECT_EQ(Said(Check()), "");
+  options_.app = "app";
+  ExpectUsage("--app with files");
+  source_.inputs = {kStdin};
+  EXPECT_EQ(Said(Check()), "") << "with files alone there is no group";
+}
+
+TEST_F(ConfigurationTest, StdinIsReadOnce) {
+  source_.inputs = {kStdin, kStdin};
+  ExpectUsage("stdin");
+}
+
+TEST_F(ConfigurationTest, DeadLettersGoSomewhereElse) {
+  options_.on_error = OnError::kDeadLetter;
+  ExpectUsage("--dead-letter DST");
+  options_.dead_letter = Location::Topic("in");
+  ExpectUsage("it would read what it writes");
+  source_.inputs = {Location::Topic("^i.*")};
+  ExpectUsage("it would read what it writes");
+  options_.dead_letter = Location::Topic("bad");
+  EXPECT_EQ(Said(Check()), "");
+}
+
+TEST_F(ConfigurationTest, FillsInWhatTheRunGoesBy) {
+  options_.from = "17";
+  options_.limit = 3;
+  const auto state = State();
+  ASSERT_EQ(Said(CheckConfiguration(state.get())), "");
+  EXPECT_EQ(state->from.kind, FromSpec::Kind::kOffset);
+  EXPECT_EQ(state->from.number, 17);
+  EXPECT_EQ(state->budget, 3);
+}
+
+TEST_F(ConfigurationTest, ClustersAreThoseThatAreNamed) {
+  options_.home.brokers = options_.clusters["east"].brokers = "localhost:1";
+  EXPECT_THAT(Clusters(), ElementsAre(""));
+  output_ = Location::Topic("out", "east");
+  EXPECT_THAT(Clusters(), ElementsAre("", "east"));
+  source_.inputs = {Location::Topic("in", "east")};
+  EXPECT_THAT(Clusters(), ElementsAre("east"));
+  options_.app = "app";
+  EXPECT_THAT(Clusters(), ElementsAre("", "east")) << "the group is at home";
+  options_.app.clear();
+  source_.inputs = {kStdin};
+  output_ = kStdin;
+  EXPECT_THAT(Clusters(), IsEmpty());
+}
+
+TEST_F(ConfigurationTest, ATopicBetweenStagesLiesInThisProcessWithoutAGroup) {
+  options_.home.brokers = "localhost:1";
+  const Topology two = *TwoStages({kStdin}, kStdin).Build();
+  RunState state(two, options_);
+  ASSERT_EQ(Said(MakeClusters(&state)), "");
+  EXPECT_EQ(state.clusters.size(), 1u);
+  EXPECT_TRUE(state.clusters.contains(std::string(kInProcess)));
+}
+
+TEST_F(ConfigurationTest, AClusterThatNobodyDefinedIsNamed) {
+  output_ = Location::Topic("out", "west");
+  const auto state = State();
+  const Status status = MakeClusters(state.get());
+  EXPECT_EQ(status.code(), StatusCode::kUsage);
+  EXPECT_THAT(Said(status), HasSubstr("--cluster west"));
+}
+
+}  // namespace
+}  // namespace kstream::runtime
