@@ -214,22 +214,34 @@ TEST_F(PlannerTest, AnotherTopologyUnderTheSameNameIsRefused) {
 
 TEST_F(PlannerTest, ARepartitionTopicHasAsManyAsTheLargestStageAboveHasTasks) {
   const Location by_key = Location::Repartition("by-key");
-  TopologyBuilder builder;
-  builder.AddSource("small", {.inputs = {TopicNamed("a")}})
-      .AddSink("from-small", {.output = by_key}, {"small"})
-      .AddSource("large", {.inputs = {TopicNamed("b")}})
-      .AddSink("from-large", {.output = by_key}, {"large"})
-      .AddSource("between", {.inputs = {by_key}})
-      .AddSink("out", {.output = TopicNamed("out")}, {"between"});
-  Member member(this, *builder.Build());
+  for (const auto& [first, second] : {std::pair("a", "b"), std::pair("b", "a")}) {
+    TopologyBuilder builder;
+    builder.AddSource("one", {.inputs = {TopicNamed(first)}})
+        .AddSink("from-one", {.output = by_key}, {"one"})
+        .AddSource("two", {.inputs = {TopicNamed(second)}})
+        .AddSink("from-two", {.output = by_key}, {"two"})
+        .AddSource("between", {.inputs = {by_key}})
+        .AddSink("out", {.output = TopicNamed("out")}, {"between"});
+    ASSERT_EQ(Member(this, *builder.Build()).Open(), "");
+    EXPECT_EQ(TopicsNow().at(kByKey), 3) << first;
+    for (const std::string& made : {kManifest, kByKey}) cluster_.DeleteTopic(made);
+  }
+}
+
+TEST_F(PlannerTest, ARepartitionTopicKeepsItsPartitionsAndSoItsKeys) {
+  Member member(this, Two());
   ASSERT_EQ(member.Open(), "");
-  EXPECT_EQ(TopicsNow().at(kByKey), 3);
   EXPECT_TRUE(member.planner.IsRepartition({"", kByKey, 0}));
   EXPECT_TRUE(member.planner.IsOutput({"", kByKey, 0}));
-
   cluster_.GrowTopic("b", 5);
   EXPECT_TRUE(*member.planner.Refresh(true));
-  EXPECT_EQ(TopicsNow().at(kByKey), 3) << "keys stay where they are";
+  Member later(this, Two());
+  ASSERT_EQ(later.Open(), "");
+  for (const Member* each : {&member, &later}) {
+    EXPECT_EQ(each->stage(0).tasks.size(), 5u);
+    EXPECT_EQ(each->stage(1).tasks.size(), 3u);
+  }
+  EXPECT_EQ(TopicsNow().at(kByKey), 3);
 }
 
 TEST_F(PlannerTest, InputsThatMeetInAStoreHaveEqualCounts) {
