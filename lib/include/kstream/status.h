@@ -74,7 +74,7 @@ class [[nodiscard]] Result {
   const Status& status() const { return status_; }
   T& operator*() & { return *value_; }
   const T& operator*() const& { return *value_; }
-  T&& operator*() && { return *std::move(value_); }
+  T operator*() && { return *std::move(value_); }  // a value: it outlives the Result
   T* operator->() { return &*value_; }
   const T* operator->() const { return &*value_; }
 
