@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <thread>
 
 #include "transport/kafka/errors.h"
 #include "transport/kafka/raii.h"
 
 namespace kstream::transport::kafka {
 namespace {
+
+constexpr std::chrono::milliseconds kBetweenQuestions{100};
 
 using ConfigResource =
     std::unique_ptr<rd_kafka_ConfigResource_t, Destroy<rd_kafka_ConfigResource_destroy>>;
@@ -197,7 +200,9 @@ Status DeleteRecords(Handle* handle, const std::map<TopicPartition, int64_t>& be
   return Status::Ok();
 }
 
-Result<GroupDescription> DescribeGroup(Handle* handle, const std::string& group) {
+// `passing`: the group's coordinator is moving, or is just being made, which a moment mends.
+static Result<GroupDescription> DescribeGroupOnce(Handle* handle, const std::string& group,
+                                                  bool* passing) {
   const std::string what = "asking for the members of group " + group;
   KSTREAM_ASSIGN_OR_RETURN(Event event, Ask(handle, RD_KAFKA_ADMIN_OP_DESCRIBECONSUMERGROUPS, what,
                                             handle->deadline(), [&](auto* options, auto* queue) {
@@ -212,9 +217,20 @@ Result<GroupDescription> DescribeGroup(Handle* handle, const std::string& group)
   if (const auto* error = rd_kafka_ConsumerGroupDescription_error(groups[0])) {
     const rd_kafka_resp_err_t code = rd_kafka_error_code(error);
     if (code == RD_KAFKA_RESP_ERR_GROUP_ID_NOT_FOUND) return GroupDescription();
+    *passing = IsTransient(code);
     if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return ClusterError(code, what);
   }
   return Describe(groups[0]);
+}
+
+Result<GroupDescription> DescribeGroup(Handle* handle, const std::string& group) {
+  const Clock::time_point end = Clock::now() + handle->deadline();
+  for (;;) {
+    bool passing = false;
+    Result<GroupDescription> description = DescribeGroupOnce(handle, group, &passing);
+    if (!passing || handle->stopped() || Clock::now() >= end) return description;
+    std::this_thread::sleep_for(kBetweenQuestions);
+  }
 }
 
 }  // namespace kstream::transport::kafka
