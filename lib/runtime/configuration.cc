@@ -7,6 +7,7 @@
 #include "record/decoder.h"
 #include "runtime/encoding.h"
 #include "runtime/layout.h"
+#include "runtime/manifest.h"
 #include "runtime/outputs.h"
 #include "task/ingest.h"
 #include "transport/kafka/kafka_cluster.h"
@@ -15,8 +16,13 @@
 namespace kstream::runtime {
 namespace {
 
+constexpr int kMostThreads = 256;
+
 Status CheckNumbers(const RuntimeOptions& options) {
-  if (options.threads < 1) return Status::Usage("--threads must be at least 1");
+  if (options.threads < 1 || options.threads > kMostThreads) {
+    return Status::Usage(
+        fmt::format("--threads: {} is not between 1 and {}", options.threads, kMostThreads));
+  }
   if (options.partitions < 1) return Status::Usage("--partitions must be at least 1");
   if (options.limit && *options.limit < 0) return Status::Usage("--limit must not be negative");
   if (options.timeout && options.timeout->count() < 0)
@@ -55,6 +61,14 @@ Status CheckLocations(const RunState& state) {
   }
   if (state.options.on_error == OnError::kDeadLetter && !state.options.dead_letter) {
     return Status::Usage("--on-error dead-letter needs --dead-letter DST");
+  }
+  const std::string& app = state.options.app;
+  for (const Location& output : SinkLocations(state)) {
+    if (!state.grouped() || !output.is_topic() || !output.cluster.empty()) continue;
+    if (output.name == ManifestTopic(app) || output.name == TasksTopic(app)) {
+      return Status::Usage(
+          fmt::format("output {} is an internal topic of application {}", output.name, app));
+    }
   }
   if (!state.options.dead_letter) return Status::Ok();
   for (const Location& input : inputs) {

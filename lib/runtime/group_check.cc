@@ -103,12 +103,36 @@ Result<GroupCheck::Verdict> GroupCheck::Check() {
   return verdict;
 }
 
+Status GroupCheck::Precheck() {
+  const std::lock_guard lock(mutex_);
+  const auto group = admin_->DescribeGroup(options_.app);
+  if (!group.ok()) return Status::Ok();
+  KSTREAM_RETURN_IF_ERROR(LeaveForNewer(*group));
+  for (const transport::GroupMember& member : group->members) {
+    if (IsOurs(member)) continue;
+    const auto tag = MemberTag::Parse(member.client_id);
+    if (!tag) return RefuseStranger(member);
+    if (tag->hash != options_.mine.hash && tag->version == options_.mine.version) {
+      return RefuseOther(member);
+    }
+  }
+  return Status::Ok();
+}
+
 Status GroupCheck::Recheck() {
   const std::lock_guard lock(mutex_);
   const auto group = admin_->DescribeGroup(options_.app);
   if (!group.ok()) {
     Log(LogLevel::kDebug, group.status().message());
     return Status::Ok();
+  }
+  for (const transport::GroupMember& member : group->members) {
+    if (MemberTag::Parse(member.client_id) || !warned_.insert(member.member_id).second) continue;
+    Log(LogLevel::kWarning,
+        fmt::format(
+            "application {}: member '{}' on {} is no kstream: the records of the partitions "
+            "that it takes do not come here; stop it, or give it another group",
+            options_.app, member.client_id, member.host));
   }
   return LeaveForNewer(*group);
 }
@@ -165,11 +189,7 @@ Result<GroupCheck::Verdict> GroupCheck::Judge() {
     }
   }
   if (equal != nullptr) {
-    const Status refused = Refuse(
-        *equal, "runs another topology",
-        fmt::format("start this one under another id (-G), or stop the other; one that was killed "
-                    "leaves after session.timeout.ms ({} s)",
-                    Seconds(options_.session_timeout)));
+    const Status refused = RefuseOther(*equal);
     if (smallest < options_.mine.hash) return refused;
     return WaitFor(Wait::kEqual, kEqualLimit, refused);
   }
@@ -211,6 +231,14 @@ Status GroupCheck::Refuse(const transport::GroupMember& member, std::string_view
       "{}",
       options_.app, member.host, clash, theirs.hash, theirs.version, mine.hash, mine.version,
       advice));
+}
+
+Status GroupCheck::RefuseOther(const transport::GroupMember& member) const {
+  return Refuse(
+      member, "runs another topology",
+      fmt::format("start this one under another id (-G), or stop the other; one that was killed "
+                  "leaves after session.timeout.ms ({} s)",
+                  Seconds(options_.session_timeout)));
 }
 
 Status GroupCheck::RefuseStale(const MemberTag& shown) const {

@@ -31,6 +31,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -73,13 +74,18 @@ class GroupCheck {
   // `clock` outlives it.
   GroupCheck(Options options, std::unique_ptr<transport::Admin> admin, const Clock* clock);
 
+  // Before anything is written or joined: kRefused when the group has members that this instance
+  // could not live with. What cannot be found out is ok.
+  Status Precheck();
+
   // After a thread has joined, before its first record: describes the group once and says go, or to
   // ask again in about 200 ms. kRefused (what clashes, and what to do), and kCluster when the group
   // cannot be described for long. Once it says go, or fails, it says so for good and asks nobody.
   // Not being allowed to describe the group draws one warning and is a go.
   Result<Verdict> Check();
 
-  // At each later rebalance: kRefused when a larger version has come, for which this one leaves.
+  // At each later rebalance: kRefused when a larger version has come, for which this one leaves. A
+  // member that is no kstream draws one warning: what it takes does not come here.
   // What cannot be found out is ok.
   Status Recheck();
 
@@ -94,6 +100,7 @@ class GroupCheck {
   Status LeaveForNewer(const transport::GroupDescription& group) const;
   Status Refuse(const transport::GroupMember& member, std::string_view clash,
                 std::string_view advice) const;
+  Status RefuseOther(const transport::GroupMember& member) const;
   Status RefuseStale(const MemberTag& shown) const;
   Status RefuseStranger(const transport::GroupMember& member) const;
 
@@ -103,6 +110,7 @@ class GroupCheck {
   std::mutex mutex_;  // guards all below; held while the group is described
   const std::unique_ptr<transport::Admin> admin_;
   bool passed_ = false;
+  std::set<std::string> warned_;  // ids of members
   Status failed_;
   Wait waiting_ = Wait::kNone;
   Clock::Instant since_;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <string>
 #include <utility>
 
@@ -94,7 +95,15 @@ bool LifeCycle::MoveTold(RuntimeState to) {
     listener = listener_;
   }
   Log(LogLevel::kDebug, fmt::format("run: {} -> {}", Lower(ToString(before)), Lower(ToString(to))));
-  if (listener) listener(to, before);
+  if (!listener) return true;
+  // No exception of the user's may end the process here; there is nobody to hand it to.
+  try {
+    listener(to, before);
+  } catch (const std::exception& thrown) {
+    Log(LogLevel::kError, fmt::format("the state listener threw: {}", thrown.what()));
+  } catch (...) {
+    Log(LogLevel::kError, "the state listener threw");
+  }
   return true;
 }
 

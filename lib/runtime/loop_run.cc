@@ -1,5 +1,7 @@
 #include "runtime/loop_run.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <mutex>
 #include <optional>
@@ -42,23 +44,34 @@ Status OpenFiles(RunState* state) {
   return Status::Ok();
 }
 
+// What members must agree in: the topology, and how its partitions make tasks.
+std::string GroupHash(const RunState& state) {
+  if (state.options.grouper == "default" && !state.options.custom_grouper) {
+    return state.topology.Hash();
+  }
+  const std::string grouper = state.options.custom_grouper ? "custom" : state.options.grouper;
+  return fmt::format("{:016x}", Fnv1a(state.topology.Describe() + "grouper " + grouper));
+}
+
 }  // namespace
 
 Status RunShared::Open() {
   KSTREAM_RETURN_IF_ERROR(OpenFiles(state));
   // One consumer reads all files, in one order.
   threads = state->clusters.contains(std::string(kFiles)) ? 1 : state->options.threads;
-  KSTREAM_RETURN_IF_ERROR(planner.Open());
   if (state->grouped()) {
     session = SessionTimeout(state->options);
-    tag.hash = state->topology.Hash();
+    tag.hash = GroupHash(*state);
     tag.version = state->options.version;
     tag.instance = NewInstance();
     KSTREAM_ASSIGN_OR_RETURN(auto admin, state->clusters.at("")->NewAdmin());
     check = std::make_unique<GroupCheck>(
         GroupCheck::Options{state->options.app, tag, state->options.instance_id, session},
         std::move(admin), state->clock.get());
+    // Before the planner writes: a start that is refused leaves nothing behind.
+    KSTREAM_RETURN_IF_ERROR(check->Precheck());
   }
+  KSTREAM_RETURN_IF_ERROR(planner.Open());
   return OpenOutputs(*state, files);
 }
 

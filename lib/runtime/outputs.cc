@@ -149,10 +149,10 @@ Status OutputFiles::Open(const RunState& state) {
   std::map<transport::FileId, std::string> outputs;
   for (const Location& output : SinkLocations(state)) {
     if (output.is_topic()) continue;
-    auto& file = files_[output.name];
-    if (file) return WrittenTwice(output.name, output.name);
-    KSTREAM_ASSIGN_OR_RETURN(file, transport::FileOutput::Open(output.name, append));
+    if (files_.contains(output.name)) return WrittenTwice(output.name, output.name);
+    KSTREAM_ASSIGN_OR_RETURN(auto file, transport::FileOutput::Open(output.name, append));
     const auto id = file->id();
+    files_.emplace(output.name, std::move(file));
     if (!id) continue;
     if (const auto input = inputs.find(*id); input != inputs.end()) {
       return Status::Usage(fmt::format("{} is both input and output: write to another file",
@@ -225,14 +225,16 @@ Result<std::unique_ptr<task::RecordSink>> ThreadOutputs::NewSink(const SinkSpec&
 }
 
 Result<transport::Producer*> ThreadOutputs::ProducerOf(const std::string& cluster) {
-  auto& producer = producers_[cluster];
-  if (producer) return producer.get();
+  if (const auto found = producers_.find(cluster); found != producers_.end()) {
+    return found->second.get();
+  }
   const auto found = state_->clusters.find(cluster);
   if (found == state_->clusters.end()) {
-    return Status::Usage(fmt::format("no cluster '{}' is known: name it with --cluster", cluster));
+    return Status::Usage(cluster.empty() ? "a topic needs brokers: name them with --brokers"
+                                         : fmt::format("no --cluster {} is given", cluster));
   }
-  KSTREAM_ASSIGN_OR_RETURN(producer, found->second->NewProducer());
-  return producer.get();
+  KSTREAM_ASSIGN_OR_RETURN(auto producer, found->second->NewProducer());
+  return producers_.emplace(cluster, std::move(producer)).first->second.get();
 }
 
 bool ThreadOutputs::TakeFromBudget() {
@@ -271,8 +273,8 @@ Result<transport::Producer::Topic*> ThreadOutputs::TopicNamed(const std::string&
           "a record goes to {}, which is an input: the stage would read what it writes", name));
     }
   }
-  KSTREAM_RETURN_IF_ERROR(CreateTopic(*state_, cluster, output.name));
   KSTREAM_ASSIGN_OR_RETURN(transport::Producer * producer, ProducerOf(cluster));
+  KSTREAM_RETURN_IF_ERROR(CreateTopic(*state_, cluster, output.name));
   Result<transport::Producer::Topic*> topic = producer->Open(name);
   if (topic.ok()) topics.emplace(name, *topic);
   // A topic that cannot be written ends the stage, unless bad records are to be set aside: then

@@ -74,12 +74,16 @@ Status Planner::Open() {
   const std::lock_guard lock(mutex_);
   KSTREAM_ASSIGN_OR_RETURN(
       grouper_, GrouperChoice::Parse(state_->options.grouper, state_->options.custom_grouper));
-  if (state_->grouped() && NeedsManifest()) {
-    log_ = std::make_unique<ManifestLog>(state_->clusters.at("").get(), state_->options.app,
-                                         state_->clock.get());
+  if (state_->grouped()) {
     // In this order: what is there before a manifest is cannot be of this application.
     KSTREAM_ASSIGN_OR_RETURN(existing_,
                              admins_->Ask("", [](Admin* admin) { return admin->Topics("^"); }));
+  }
+  // One that is there binds an application that would need none, too.
+  if (state_->grouped() &&
+      (NeedsManifest() || existing_.contains(ManifestTopic(state_->options.app)))) {
+    log_ = std::make_unique<ManifestLog>(state_->clusters.at("").get(), state_->options.app,
+                                         state_->clock.get());
     KSTREAM_ASSIGN_OR_RETURN(manifest_, log_->Read());
     if (!manifest_ && state_->options.dry_run) {
       return Status::Usage(fmt::format(
@@ -94,9 +98,15 @@ Status Planner::Open() {
                       state_->options.app));
     }
   }
-  KSTREAM_ASSIGN_OR_RETURN(Plans plans, PlanAll(false));
-  if (log_) KSTREAM_RETURN_IF_ERROR(KeepManifest(&plans, false));
-  return Publish(std::move(plans));
+  Result<Plans> plans = PlanAll(false);
+  if (!plans.ok() && plans.status().code() == StatusCode::kCluster && manifest_ &&
+      manifest_->hash != state_->topology.Hash()) {
+    return Status::Refused(fmt::format("application {} has run another topology: {}",
+                                       state_->options.app, plans.status().message()));
+  }
+  KSTREAM_RETURN_IF_ERROR(plans.status());
+  if (log_) KSTREAM_RETURN_IF_ERROR(KeepManifest(&*plans, false));
+  return Publish(*std::move(plans));
 }
 
 std::shared_ptr<const RunPlan> Planner::plan() const {

@@ -98,8 +98,15 @@ Status Planner::Write(const Manifest& wanted) {
   }
   KSTREAM_RETURN_IF_ERROR(
       CheckInternalTopics(app, manifest_ ? &*manifest_ : nullptr, fresh, existing_));
+  const bool first = !manifest_;
   KSTREAM_ASSIGN_OR_RETURN(manifest_,
                            manifest_ ? log_->Change(*manifest_, wanted) : log_->Establish(wanted));
+  if (first && manifest_->incarnation != wanted.incarnation && manifest_->hash != wanted.hash) {
+    return Status::Refused(fmt::format(
+        "application {}: another program was started under this id at the same time: its topology "
+        "is {}, ours is {}: start this one under another id (-G), or stop the other",
+        app, manifest_->hash, wanted.hash));
+  }
   Log(LogLevel::kDebug,
       fmt::format("manifest of {} written: incarnation {}", app, manifest_->incarnation));
   return Status::Ok();

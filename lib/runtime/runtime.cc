@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/log.h"
 #include "metrics/snapshot.h"
 #include "runtime/configuration.h"
 #include "runtime/file_run.h"
@@ -65,7 +66,17 @@ class TopologyRuntime final : public Runtime {
   }
 
   void SetStateListener(StateListener listener) override { life_.SetListener(std::move(listener)); }
-  void SetErrorHandler(ErrorHandler handler) override { callbacks_.on_error = std::move(handler); }
+  void SetErrorHandler(ErrorHandler handler) override {
+    // No exception of the user's may end the process here; there is nobody to hand it to.
+    callbacks_.on_error = [handler = std::move(handler)](const Status& error, int thread) {
+      try {
+        return handler(error, thread);
+      } catch (...) {
+        Log(LogLevel::kError, "the error handler threw: shutting down");
+        return ErrorResponse::kShutdown;
+      }
+    };
+  }
 
   Status Start() override {
     if (!life_.Move(RuntimeState::kRebalancing)) {

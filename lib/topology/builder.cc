@@ -43,6 +43,11 @@ Status CheckNode(const TopologyNode& node, const Index& index) {
         fmt::format("node '{}' has no parent: no source reaches it", node.name));
   }
   for (const std::string& parent : node.parent_names) {
+    if (std::count(node.parent_names.begin(), node.parent_names.end(), parent) > 1) {
+      return Status::Expression(
+          fmt::format("node '{}' names its parent '{}' twice: each record would come twice",
+                      node.name, parent));
+    }
     if (!index.contains(parent)) {
       return Status::Expression(
           fmt::format("node '{}' names an unknown parent '{}'", node.name, parent));

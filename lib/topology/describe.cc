@@ -90,7 +90,8 @@ void Describe(std::string* out, const TopologyGraph& graph, const TopologyNode& 
   for (const std::string& parent : node.parent_names) Detail(out, "<--", parent);
 }
 
-// FNV-1a with 64 bits: the same everywhere, and no one gains by a collision here.
+}  // namespace
+
 uint64_t Fnv1a(std::string_view text) {
   uint64_t hash = 0xcbf29ce484222325;
   for (const char c : text) {
@@ -99,8 +100,6 @@ uint64_t Fnv1a(std::string_view text) {
   }
   return hash;
 }
-
-}  // namespace
 
 std::string Topology::Describe() const {
   std::string out;

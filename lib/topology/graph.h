@@ -3,7 +3,9 @@
 #ifndef KSTREAM_TOPOLOGY_GRAPH_H_
 #define KSTREAM_TOPOLOGY_GRAPH_H_
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kstream/topology.h"
@@ -47,6 +49,10 @@ struct TopologyGraph {
   std::vector<TopologyStore> stores;
   std::vector<TopologyStage> stages;  // in the order of their first sources
 };
+
+// FNV-1a with 64 bits: the same everywhere, and no one gains by a collision here. Topology::Hash is
+// it over Topology::Describe.
+uint64_t Fnv1a(std::string_view text);
 
 }  // namespace kstream
 

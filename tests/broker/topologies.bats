@@ -112,6 +112,33 @@ one_refuses() {
   assert_equal "$(values "$out" | sorted_numbers)" "$(seq 1 200)"
 }
 
+@test "another grouper is refused, also for one plain input and when the first has stopped" {
+  numbered one 2 1 100
+  topic out
+  local id=shared-$unique
+  start /dev/null err kstream-filter -i "$one" -o "$out" -G "$id" --grouper single true
+  until_true has_records "$out" 100
+  try 8 timeout 30 kstream-filter -i "$one" -o "$out" -G "$id" true
+  assert_stderr_has "$id"
+  kill "$pid"
+  ends 0 "$pid"
+  try 8 timeout 30 kstream-filter -i "$one" -o "$out" -G "$id" -e true
+  assert_stderr_has 'first started with grouper single, not default'
+  assert_equal "$(values "$out" | sorted_numbers)" "$(seq 1 100)"
+}
+
+@test "a run to the end is refused too, though there is nothing left to read" {
+  numbered one 2 1 100
+  topic out
+  local id=shared-$unique
+  start /dev/null err kstream-filter -i "$one" -o "$out" -G "$id" true
+  until_true has_records "$out" 100
+  try 8 timeout 30 kstream-filter -i "$one" -o "$out" -G "$id" -e '.n > 50'
+  assert_stderr_has "$id"
+  kill "$pid"
+  ends 0 "$pid"
+}
+
 # lags GROUP: "TOPIC PARTITION LAG" of each input, as Kafka's own tool shows it.
 lags() {
   consumer_groups --describe --group "$1" | awk -v group="$1" '$1 == group { print $2, $3, $6 }' | sort

@@ -197,3 +197,11 @@ error'
   assert_output ''
   assert_stderr_has '127.0.0.1:1'
 }
+
+@test "manners: an output that cannot be opened is told, and ends with 5" {
+  echo 1 >in
+  try 5 kstream-filter -i in -o no/such/out true
+  assert_stderr_has 'cannot write no/such/out: No such file or directory'
+  try 5 kstream-filter -i in -o out --dead-letter no/such/letters --on-error dead-letter true
+  assert_stderr_has 'cannot write no/such/letters: No such file or directory'
+}

@@ -13,17 +13,22 @@ namespace kstream::transport {
 
 Result<std::unique_ptr<FileOutput>> FileOutput::Open(const std::string& path, bool append) {
   const bool standard = path == "-";
+  // A descriptor of our own: stdout itself stays open for the program. Without a stdout the first
+  // Write says so.
   const int fd =
-      standard ? STDOUT_FILENO
+      standard ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
                : open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | (append ? O_APPEND : 0), 0666);
-  if (fd < 0) return Status::Data(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
-  return std::unique_ptr<FileOutput>(new FileOutput(standard ? "stdout" : path, fd));
+  if (fd < 0 && !standard) {
+    return Status::Data(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
+  }
+  return std::unique_ptr<FileOutput>(new FileOutput(standard ? "stdout" : path, fd, standard));
 }
 
-FileOutput::FileOutput(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
+FileOutput::FileOutput(std::string path, int fd, bool standard)
+    : path_(std::move(path)), fd_(fd), standard_(standard) {}
 
 FileOutput::~FileOutput() {
-  if (fd_ > STDERR_FILENO) close(fd_);
+  if (fd_ >= 0) close(fd_);
 }
 
 Status FileOutput::Failed() const {
@@ -32,7 +37,7 @@ Status FileOutput::Failed() const {
 
 Status FileOutput::Truncate() {
   // What is no regular file has nothing to empty, and stdout is the shell's business.
-  if (fd_ == STDOUT_FILENO || !IdOf(fd_) || ftruncate(fd_, 0) == 0) return Status::Ok();
+  if (standard_ || !IdOf(fd_) || ftruncate(fd_, 0) == 0) return Status::Ok();
   return Failed();
 }
 
@@ -59,9 +64,7 @@ Status FileOutput::Close() {
   if (fd_ < 0) return Status::Ok();
   const int fd = fd_;
   fd_ = -1;
-  // A process without a stdout is only an error if something was to be written there: Write said
-  // so.
-  if (close(fd) != 0 && errno != EBADF && errno != EINTR) return Failed();
+  if (close(fd) != 0 && errno != EINTR) return Failed();
   return Status::Ok();
 }
 

@@ -50,11 +50,12 @@ class FileOutput {
   bool closed() const { return closed_.load(std::memory_order_relaxed); }
 
  private:
-  FileOutput(std::string path, int fd);
+  FileOutput(std::string path, int fd, bool standard);
   Status Failed() const;
 
   const std::string path_;
   int fd_;
+  const bool standard_;  // stdout, by a descriptor of our own
   std::mutex mutex_;
   std::atomic<bool> closed_{false};
 };

@@ -41,6 +41,10 @@ TEST(TopologyBuilder, NamesTheNodeOfEachMistake) {
   twice.AddSource("in", FromFile()).AddProcessor("in", None(), {"in"});
   EXPECT_EQ(Why(twice), "two nodes are named 'in': give each its own name");
 
+  TopologyBuilder doubled;
+  doubled.AddSource("in", FromFile()).AddProcessor("p", None(), {"in", "in"});
+  EXPECT_EQ(Why(doubled), "node 'p' names its parent 'in' twice: each record would come twice");
+
   TopologyBuilder unknown;
   unknown.AddSource("in", FromFile()).AddSink("out", {}, {"inn"});
   EXPECT_EQ(Why(unknown), "node 'out' names an unknown parent 'inn'");
