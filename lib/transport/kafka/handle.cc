@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <mutex>
 #include <string_view>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "base/log.h"
 #include "transport/kafka/errors.h"
@@ -43,10 +45,18 @@ Result<std::unique_ptr<Handle>> Handle::New(rd_kafka_type_t type, Conf conf, con
   return handle;
 }
 
+// What an abandoned client may still call into lives to the end of the process.
+static void KeepForGood(std::shared_ptr<void> kept) {
+  static auto* const mutex = new std::mutex;
+  static auto* const all = new std::vector<std::shared_ptr<void>>;
+  const std::lock_guard lock(*mutex);
+  all->push_back(std::move(kept));
+}
+
 Handle::~Handle() {
   if (client_ == nullptr) return;
   if (abandoned_) {
-    std::ignore = new std::shared_ptr<void>(std::move(kept_));
+    KeepForGood(std::move(kept_));
   } else {
     rd_kafka_destroy_flags(client_, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
   }
