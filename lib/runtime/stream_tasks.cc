@@ -113,7 +113,7 @@ Status StreamThread::Reconcile() {
     task->KeepApart(plan_->stages[id.stage].shared);
     KSTREAM_ASSIGN_OR_RETURN(auto partitions, plan_->PartitionsOf(*state_, id));
     const size_t had = task->partitions().size();
-    std::erase_if(partitions, [&](const TaskPartition& p) {
+    std::erase_if(partitions, [&task = task](const TaskPartition& p) {
       return std::any_of(task->partitions().begin(), task->partitions().end(), [&](auto& other) {
         return other.input == p.input && other.source == p.source;
       });
