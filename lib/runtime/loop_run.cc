@@ -17,16 +17,6 @@
 namespace kstream::runtime {
 namespace {
 
-std::chrono::milliseconds SessionTimeout(const RuntimeOptions& options) {
-  std::chrono::milliseconds timeout = kSessionTimeout;
-  for (const auto& [name, value] : options.home.consumer) {
-    if (name == "session.timeout.ms") {
-      timeout = std::chrono::milliseconds(std::strtoll(value.c_str(), nullptr, 10));
-    }
-  }
-  return timeout;
-}
-
 // The files among the inputs, as a cluster of their own.
 Status OpenFiles(RunState* state) {
   std::vector<FileInput> inputs;
@@ -45,12 +35,9 @@ Status OpenFiles(RunState* state) {
 }
 
 // What members must agree in: the topology, and how its partitions make tasks.
-std::string GroupHash(const RunState& state) {
-  if (state.options.grouper == "default" && !state.options.custom_grouper) {
-    return state.topology.Hash();
-  }
-  const std::string grouper = state.options.custom_grouper ? "custom" : state.options.grouper;
-  return fmt::format("{:016x}", Fnv1a(state.topology.Describe() + "grouper " + grouper));
+std::string GroupHash(const Topology& topology, const GrouperChoice& grouper) {
+  if (grouper.kind == GrouperChoice::Kind::kDefault) return topology.Hash();
+  return fmt::format("{:016x}", Fnv1a(topology.Describe() + "grouper " + grouper.ToString()));
 }
 
 }  // namespace
@@ -60,8 +47,11 @@ Status RunShared::Open() {
   // One consumer reads all files, in one order.
   threads = state->clusters.contains(std::string(kFiles)) ? 1 : state->options.threads;
   if (state->grouped()) {
-    session = SessionTimeout(state->options);
-    tag.hash = GroupHash(*state);
+    session = state->ConsumerProperty("session.timeout.ms", kSessionTimeout);
+    KSTREAM_ASSIGN_OR_RETURN(
+        const GrouperChoice grouper,
+        GrouperChoice::Parse(state->options.grouper, state->options.custom_grouper));
+    tag.hash = GroupHash(state->topology, grouper);
     tag.version = state->options.version;
     tag.instance = NewInstance();
     KSTREAM_ASSIGN_OR_RETURN(auto admin, state->clusters.at("")->NewAdmin());

@@ -110,7 +110,7 @@ Status Planner::Open() {
 }
 
 std::shared_ptr<const RunPlan> Planner::plan() const {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(plan_mutex_);
   return plan_;
 }
 
@@ -152,6 +152,8 @@ Status Planner::Publish(Plans plans) {
   } else {
     KSTREAM_RETURN_IF_ERROR(FindEnds(plan.get()));
   }
+  // Threads ask for it at every turn, and must not wait for those who ask a cluster.
+  const std::lock_guard lock(plan_mutex_);
   plan_ = std::move(plan);
   return Status::Ok();
 }
@@ -165,7 +167,8 @@ bool Planner::IsInternal(const InputPartition& input) const {
   if (!state_->grouped() || !input.cluster.empty()) return false;
   const std::string& app = state_->options.app;
   return input.topic == ManifestTopic(app) || input.topic == TasksTopic(app) ||
-         IsRepartition(input) || (manifest_ && manifest_->Find(input.topic) != nullptr);
+         state_->IsRepartition(input.cluster, input.topic) ||
+         (manifest_ && manifest_->Find(input.topic) != nullptr);
 }
 
 bool Planner::IsOutput(const InputPartition& input) const {
@@ -175,10 +178,6 @@ bool Planner::IsOutput(const InputPartition& input) const {
     return node.kind == TopologyNode::Kind::kSink && !node.sink.topic_of_record &&
            state_->Resolve(node.sink.output) == location;
   });
-}
-
-bool Planner::IsRepartition(const InputPartition& input) const {
-  return state_->IsRepartition(input.cluster, input.topic);
 }
 
 std::optional<Planner::Recorded> Planner::RecordedOf(size_t stage) const {
@@ -291,12 +290,7 @@ Result<StagePlan> Planner::PlanStage(size_t number, const Plans& plans, bool gro
 
 Result<Planner::Plans> Planner::PlanAll(bool grow) {
   const TopologyGraph& graph = state_->graph();
-  if (manifest_ && manifest_->stages.size() != graph.stages.size()) {
-    return Status::Refused(
-        fmt::format("application {} has run a topology of {} stages, and this one has {}: give it "
-                    "another --app",
-                    state_->options.app, manifest_->stages.size(), graph.stages.size()));
-  }
+  if (manifest_) KSTREAM_RETURN_IF_ERROR(CheckStages());
   Plans plans(graph.stages.size());
   // Leads that exist already count for all: a stage that grows goes behind the last of them.
   for (size_t i = 0; i < plans.size(); i++) {

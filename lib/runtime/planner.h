@@ -40,9 +40,8 @@ class Planner {
   // first stage. kFenced when the application was reset meanwhile.
   Result<bool> Refresh(bool owns_first);
 
-  // Whether a stage of this topology writes the topic; whether it is an internal one between two.
+  // Whether a stage of this topology writes the topic.
   bool IsOutput(const InputPartition& input) const;
-  bool IsRepartition(const InputPartition& input) const;
 
  private:
   // What a stage is held to: what the manifest, or the plan before, says of it.
@@ -63,6 +62,7 @@ class Planner {
   Result<StagePlan> PlanStage(size_t stage, const Plans& plans, bool grow);
   Result<Plans> PlanAll(bool grow);
 
+  Status CheckStages() const;
   Manifest Propose(const Plans& plans) const;
   Status KeepManifest(Plans* plans, bool owner);
   Status Write(const Manifest& wanted);
@@ -76,9 +76,10 @@ class Planner {
   GrouperChoice grouper_;
   std::unique_ptr<ManifestLog> log_;  // null: no manifest is needed
 
-  mutable std::mutex mutex_;                 // guards all below
+  std::mutex mutex_;                         // guards all below; held while clusters are asked
   std::map<std::string, int32_t> existing_;  // topics at home before the manifest was read
   std::optional<Manifest> manifest_;
+  mutable std::mutex plan_mutex_;  // held for a moment, to change or to read plan_ from outside
   std::shared_ptr<const RunPlan> plan_;
 };
 

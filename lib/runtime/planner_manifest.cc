@@ -112,14 +112,19 @@ Status Planner::Write(const Manifest& wanted) {
   return Status::Ok();
 }
 
+// Whether the manifest is of a topology of as many stages.
+Status Planner::CheckStages() const {
+  const size_t recorded = manifest_->stages.size(), ours = state_->graph().stages.size();
+  if (recorded == ours) return Status::Ok();
+  return Status::Refused(
+      fmt::format("application {} has run a topology of {} stages, and this one has {}: give it "
+                  "another --app",
+                  state_->options.app, recorded, ours));
+}
+
 // Another process may have been first, so what stands is what counts.
 Status Planner::TakeManifest(Plans* plans) const {
-  if (manifest_->stages.size() != plans->size()) {
-    return Status::Refused(
-        fmt::format("application {} has run a topology of {} stages, and this one has {}: give it "
-                    "another --app",
-                    state_->options.app, manifest_->stages.size(), plans->size()));
-  }
+  KSTREAM_RETURN_IF_ERROR(CheckStages());
   for (size_t i = 0; i < plans->size(); i++) {
     StagePlan& plan = (*plans)[i];
     plan.lead = manifest_->stages[i].lead;

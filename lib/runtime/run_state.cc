@@ -1,6 +1,7 @@
 #include "runtime/run_state.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace kstream::runtime {
 
@@ -57,6 +58,15 @@ bool RunState::IsRepartition(const std::string& cluster, const std::string& topi
     return node.sink.output.kind == Location::Kind::kRepartition &&
            Resolve(node.sink.output) == location;
   });
+}
+
+std::chrono::milliseconds RunState::ConsumerProperty(std::string_view name,
+                                                     std::chrono::milliseconds otherwise) const {
+  for (const auto& [property, value] : options.home.consumer) {
+    if (property == name)
+      otherwise = std::chrono::milliseconds(std::strtoll(value.c_str(), nullptr, 10));
+  }
+  return otherwise;
 }
 
 Result<Serdes> RunState::SerdesOf(const SourceSpec& source) const {

@@ -3,6 +3,7 @@
 #define KSTREAM_RUNTIME_RUN_STATE_H_
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -65,6 +66,10 @@ struct RunState {
   bool IsRepartition(const std::string& cluster, const std::string& topic) const;
   // What expressions of a source see.
   Result<Serdes> SerdesOf(const SourceSpec& source) const;
+
+  // A property of the consumers at home in ms; `otherwise` if the user has not set it.
+  std::chrono::milliseconds ConsumerProperty(std::string_view name,
+                                             std::chrono::milliseconds otherwise) const;
 
   // Whether threads are members of a group, which keeps their positions.
   bool grouped() const { return !options.app.empty() && reads_topics_; }

@@ -24,12 +24,9 @@ constexpr milliseconds kBetweenChecks{200};
 constexpr std::chrono::seconds kPurge{30};  // repartition.purge.interval.ms of Kafka Streams
 constexpr std::chrono::seconds kPurgeInProcess{1};
 
-milliseconds RefreshInterval(const RuntimeOptions& options) {
-  milliseconds interval = kRefresh;
-  for (const auto& [name, value] : options.home.consumer) {
-    if (name != "topic.metadata.refresh.interval.ms") continue;
-    interval = milliseconds(std::strtoll(value.c_str(), nullptr, 10));
-  }
+milliseconds RefreshInterval(const RunState& state) {
+  const milliseconds interval =
+      state.ConsumerProperty("topic.metadata.refresh.interval.ms", kRefresh);
   return interval.count() > 0 ? interval : kRefresh;
 }
 
@@ -95,10 +92,10 @@ Status StreamThread::AdoptOwn() {
 Status StreamThread::LookAgain(bool soon) {
   if (readers_.front()->cluster() == kFiles || !agreed_) return Status::Ok();
   const Clock::Instant now = state_->clock->Steady();
-  if (!next_look_) next_look_ = now + RefreshInterval(state_->options);
+  if (!next_look_) next_look_ = now + RefreshInterval(*state_);
   if (soon) next_look_ = now;
   if (now >= *next_look_) {
-    next_look_ = now + (waiting_.empty() ? RefreshInterval(state_->options) : kRefreshSoon);
+    next_look_ = now + (waiting_.empty() ? RefreshInterval(*state_) : kRefreshSoon);
     KSTREAM_RETURN_IF_ERROR(shared_->planner.Refresh(tasks_.contains(TaskId{})).status());
   }
   return Reconcile();
@@ -287,7 +284,7 @@ Status StreamThread::Purge() {
   for (const auto& [id, task] : tasks_) {
     for (const TaskPartition& p : task->partitions()) {
       // Of one that several tasks read, no thread knows how far all have come.
-      if (p.input.cluster != cluster || !shared_->planner.IsRepartition(p.input) ||
+      if (p.input.cluster != cluster || !state_->IsRepartition(p.input.cluster, p.input.topic) ||
           plan_->stages[id.stage].shared.contains(p.input))
         continue;
       const auto [entry, fresh] = before.emplace(p.topic_partition(), p.position);

@@ -3,15 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <thread>
 
 #include "transport/kafka/errors.h"
 #include "transport/kafka/raii.h"
 
 namespace kstream::transport::kafka {
 namespace {
-
-constexpr std::chrono::milliseconds kBetweenQuestions{100};
 
 using ConfigResource =
     std::unique_ptr<rd_kafka_ConfigResource_t, Destroy<rd_kafka_ConfigResource_destroy>>;
@@ -200,37 +197,35 @@ Status DeleteRecords(Handle* handle, const std::map<TopicPartition, int64_t>& be
   return Status::Ok();
 }
 
-// `passing`: the group's coordinator is moving, or is just being made, which a moment mends.
-static Result<GroupDescription> DescribeGroupOnce(Handle* handle, const std::string& group,
-                                                  bool* passing) {
-  const std::string what = "asking for the members of group " + group;
-  KSTREAM_ASSIGN_OR_RETURN(Event event, Ask(handle, RD_KAFKA_ADMIN_OP_DESCRIBECONSUMERGROUPS, what,
-                                            handle->deadline(), [&](auto* options, auto* queue) {
-                                              const char* groups[] = {group.c_str()};
-                                              rd_kafka_DescribeConsumerGroups(handle->get(), groups,
-                                                                              1, options, queue);
-                                            }));
-  size_t count = 0;
-  const auto* result = rd_kafka_event_DescribeConsumerGroups_result(event.get());
-  const auto* const* groups = rd_kafka_DescribeConsumerGroups_result_groups(result, &count);
-  if (count != 1) return Status::Cluster(what + ": no answer");
-  if (const auto* error = rd_kafka_ConsumerGroupDescription_error(groups[0])) {
-    const rd_kafka_resp_err_t code = rd_kafka_error_code(error);
-    if (code == RD_KAFKA_RESP_ERR_GROUP_ID_NOT_FOUND) return GroupDescription();
-    *passing = IsTransient(code);
-    if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return ClusterError(code, what);
-  }
-  return Describe(groups[0]);
-}
-
 Result<GroupDescription> DescribeGroup(Handle* handle, const std::string& group) {
-  const Clock::time_point end = Clock::now() + handle->deadline();
-  for (;;) {
-    bool passing = false;
-    Result<GroupDescription> description = DescribeGroupOnce(handle, group, &passing);
-    if (!passing || handle->stopped() || Clock::now() >= end) return description;
-    std::this_thread::sleep_for(kBetweenQuestions);
-  }
+  const std::string what = "asking for the members of group " + group;
+  GroupDescription description;
+  Status unanswered;
+  // The answer may be that the group's coordinator is moving, or is just being made.
+  const Status status = handle->Try(what, [&](int) {
+    const Result<Event> event =
+        Ask(handle, RD_KAFKA_ADMIN_OP_DESCRIBECONSUMERGROUPS, what, handle->deadline(),
+            [&](auto* options, auto* queue) {
+              const char* groups[] = {group.c_str()};
+              rd_kafka_DescribeConsumerGroups(handle->get(), groups, 1, options, queue);
+            });
+    unanswered = event.status();
+    if (!event.ok()) return RD_KAFKA_RESP_ERR__FAIL;
+    size_t count = 0;
+    const auto* result = rd_kafka_event_DescribeConsumerGroups_result(event->get());
+    const auto* const* groups = rd_kafka_DescribeConsumerGroups_result_groups(result, &count);
+    if (count != 1) {
+      unanswered = Status::Cluster(what + ": no answer");
+      return RD_KAFKA_RESP_ERR__FAIL;
+    }
+    const auto* error = rd_kafka_ConsumerGroupDescription_error(groups[0]);
+    const rd_kafka_resp_err_t code = rd_kafka_error_code(error);  // none: no error
+    if (code == RD_KAFKA_RESP_ERR_NO_ERROR) description = Describe(groups[0]);
+    return code == RD_KAFKA_RESP_ERR_GROUP_ID_NOT_FOUND ? RD_KAFKA_RESP_ERR_NO_ERROR : code;
+  });
+  KSTREAM_RETURN_IF_ERROR(unanswered);
+  KSTREAM_RETURN_IF_ERROR(status);
+  return description;
 }
 
 }  // namespace kstream::transport::kafka

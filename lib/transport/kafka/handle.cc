@@ -23,6 +23,14 @@ constexpr std::chrono::milliseconds kLongestTurn{3200};
 constexpr std::chrono::milliseconds kPause{20};  // between two that were answered at once
 constexpr int kLastAskMs = 1000;
 
+// What an abandoned client may still call into lives to the end of the process.
+void KeepForGood(std::shared_ptr<void> kept) {
+  static auto* const mutex = new std::mutex;
+  static auto* const all = new std::vector<std::shared_ptr<void>>;
+  const std::lock_guard lock(*mutex);
+  all->push_back(std::move(kept));
+}
+
 }  // namespace
 
 Handle::Handle(const Options& options, void* owner)
@@ -43,14 +51,6 @@ Result<std::unique_ptr<Handle>> Handle::New(rd_kafka_type_t type, Conf conf, con
   if (handle->client_ == nullptr) return Status::Usage(fmt::format("properties: {}", error));
   std::ignore = conf.release();  // the client's now
   return handle;
-}
-
-// What an abandoned client may still call into lives to the end of the process.
-static void KeepForGood(std::shared_ptr<void> kept) {
-  static auto* const mutex = new std::mutex;
-  static auto* const all = new std::vector<std::shared_ptr<void>>;
-  const std::lock_guard lock(*mutex);
-  all->push_back(std::move(kept));
 }
 
 Handle::~Handle() {

@@ -231,7 +231,7 @@ TEST_F(PlannerTest, ARepartitionTopicHasAsManyAsTheLargestStageAboveHasTasks) {
 TEST_F(PlannerTest, ARepartitionTopicKeepsItsPartitionsAndSoItsKeys) {
   Member member(this, Two());
   ASSERT_EQ(member.Open(), "");
-  EXPECT_TRUE(member.planner.IsRepartition({"", kByKey, 0}));
+  EXPECT_TRUE(member.state.IsRepartition("", kByKey));
   EXPECT_TRUE(member.planner.IsOutput({"", kByKey, 0}));
   cluster_.GrowTopic("b", 5);
   EXPECT_TRUE(*member.planner.Refresh(true));
