@@ -88,10 +88,11 @@ class MemoryTestDriver final : public TestDriver {
     KSTREAM_RETURN_IF_ERROR(CheckStore(store));
     std::vector<TestEntry> entries;
     for (const auto& [id, found] : InstancesOf(store)) {
-      KSTREAM_RETURN_IF_ERROR(found->All([&](std::string_view key, std::string_view value) {
-        entries.push_back({id.ToString(), std::string(key), std::string(value)});
-        return true;
-      }));
+      KSTREAM_RETURN_IF_ERROR(
+          found->All([&, &id = id](std::string_view key, std::string_view value) {
+            entries.push_back({id.ToString(), std::string(key), std::string(value)});
+            return true;
+          }));
     }
     return entries;
   }

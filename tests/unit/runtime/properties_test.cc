@@ -16,8 +16,11 @@ using testing::Not;
 using testing::Pair;
 using Side = Property::Side;
 
+// The name is the test's own: tests run at the same time.
 std::string WriteFile(const std::string& text) {
-  std::string path = testing::TempDir() + "properties_test.conf";
+  std::string path = testing::TempDir() +
+                     testing::UnitTest::GetInstance()->current_test_info()->name() +
+                     "properties_test.conf";
   std::ofstream(path, std::ios::binary) << text;
   return path;
 }
