@@ -263,6 +263,11 @@ Stream StreamBuilder::Source(SourceSpec source, std::string name) {
   return {graph_.get(), std::move(name), serdes, rekeyed};
 }
 
+StreamBuilder& StreamBuilder::AddStore(StoreSpec store) {
+  graph_->AddStore(std::move(store));
+  return *this;
+}
+
 StreamBuilder& StreamBuilder::AddStore(std::string name, StoreSupplier supplier) {
   graph_->AddStore(std::move(name), std::move(supplier));
   return *this;

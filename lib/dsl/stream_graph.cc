@@ -25,7 +25,11 @@ void StreamGraph::AddSink(std::string name, SinkSpec sink, std::string parent) {
 }
 
 void StreamGraph::AddStore(std::string name, StoreSupplier supplier) {
-  stores_.push_back({std::move(name), std::move(supplier)});
+  stores_.push_back({{.name = std::move(name)}, false, std::move(supplier)});
+}
+
+void StreamGraph::AddStore(StoreSpec store) {
+  stores_.push_back({std::move(store), true, nullptr});
 }
 
 void StreamGraph::Mistake(std::string_view node, const Status& status) {
@@ -37,7 +41,13 @@ Result<Topology> StreamGraph::Build() const {
   KSTREAM_RETURN_IF_ERROR(CheckStores());
   TopologyBuilder builder;
   for (const Node& node : nodes_) AddTo(&builder, node);
-  for (const auto& [name, supplier] : stores_) builder.AddStore(name, supplier, UsersOf(name));
+  for (const auto& [spec, kept, supplier] : stores_) {
+    if (kept) {
+      builder.AddStore(spec, UsersOf(spec.name));
+    } else {
+      builder.AddStore(spec.name, supplier, UsersOf(spec.name));
+    }
+  }
   return builder.Build();
 }
 
@@ -45,7 +55,7 @@ Result<Topology> StreamGraph::Build() const {
 Status StreamGraph::CheckStores() const {
   for (const Node& node : nodes_) {
     for (const std::string& store : node.stores) {
-      if (std::ranges::none_of(stores_, [&](const Store& s) { return s.name == store; })) {
+      if (std::ranges::none_of(stores_, [&](const Store& s) { return s.spec.name == store; })) {
         return Status::Expression(
             fmt::format("'{}': no store is named '{}': AddStore makes one", node.name, store));
       }

@@ -30,6 +30,7 @@ class StreamGraph {
   void AddProcessor(std::string name, ProcessorSupplier supplier, std::vector<std::string> parents,
                     std::vector<std::string> stores = {});
   void AddSink(std::string name, SinkSpec sink, std::string parent);
+  void AddStore(StoreSpec store);
   void AddStore(std::string name, StoreSupplier supplier);
 
   // Something is wrong with `node`. The first such thing is what Build gives.
@@ -45,8 +46,9 @@ class StreamGraph {
     std::vector<std::string> stores;
   };
   struct Store {
-    std::string name;
-    StoreSupplier supplier;
+    StoreSpec spec;
+    bool kept = true;        // by the runtime; else
+    StoreSupplier supplier;  // the user's own
   };
 
   Status CheckStores() const;

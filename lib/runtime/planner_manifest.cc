@@ -68,9 +68,9 @@ Manifest Planner::Propose(const Plans& plans) const {
     }
   }
   for (const TopologyStore& store : state_->graph().stores) {
-    if (std::find(manifest.stores.begin(), manifest.stores.end(), store.name) ==
+    if (std::find(manifest.stores.begin(), manifest.stores.end(), store.name()) ==
         manifest.stores.end()) {
-      manifest.stores.push_back(store.name);
+      manifest.stores.push_back(store.name());
     }
   }
   return manifest;

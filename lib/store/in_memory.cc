@@ -21,14 +21,16 @@ class InMemory final : public KeyValueStore {
     open_ = false;
   }
 
-  Status Put(std::string_view key, std::string_view value) override {
+  Status Put(std::string_view key, std::string_view value, int64_t timestamp) override {
     KSTREAM_RETURN_IF_ERROR(CheckOpen());
+    if (timestamp == kRecordTime) timestamp = 0;  // nobody tells this one which record is at hand
     // `key` and `value` may be views into this store's own entry: assign copies such a value right.
     const auto at = entries_.lower_bound(key);
     if (at != entries_.end() && at->first == key) {
-      at->second.assign(value);
+      at->second.value.assign(value);
+      at->second.timestamp = timestamp;
     } else {
-      entries_.emplace_hint(at, key, value);
+      entries_.emplace_hint(at, key, StoredRow{std::string(value), timestamp});
     }
     return Status::Ok();
   }
@@ -45,19 +47,20 @@ class InMemory final : public KeyValueStore {
     return Status::Ok();
   }
 
-  Result<std::optional<std::string>> Get(std::string_view key) const override {
+  Result<bool> Find(std::string_view key, StoredRow* row) const override {
     KSTREAM_RETURN_IF_ERROR(CheckOpen());
     const auto at = entries_.find(key);
-    if (at == entries_.end()) return std::optional<std::string>();
-    return std::optional<std::string>(at->second);
+    if (at == entries_.end()) return false;
+    *row = at->second;
+    return true;
   }
 
-  Status Range(std::string_view from, std::optional<std::string_view> to,
-               const Visitor& visit) const override {
+  Status RangeRows(std::string_view from, std::optional<std::string_view> to,
+                   const RowVisitor& visit) const override {
     KSTREAM_RETURN_IF_ERROR(CheckOpen());
     for (auto at = entries_.lower_bound(from); at != entries_.end(); ++at) {
       if (to && at->first >= *to) break;
-      if (!visit(at->first, at->second)) break;
+      if (!visit(at->first, at->second.value, at->second.timestamp)) break;
     }
     return Status::Ok();
   }
@@ -71,7 +74,7 @@ class InMemory final : public KeyValueStore {
 
   std::string name_;
   bool open_ = true;
-  std::map<std::string, std::string, std::less<>> entries_;
+  std::map<std::string, StoredRow, std::less<>> entries_;
 };
 
 }  // namespace

@@ -1,6 +1,8 @@
 // What every state store shares. Tested by tests/unit/store/in_memory_test.cc.
 #include "kstream/store.h"
 
+#include <utility>
+
 namespace kstream {
 namespace {
 
@@ -17,6 +19,20 @@ std::optional<std::string> EndOfPrefix(std::string_view prefix) {
 }  // namespace
 
 StateStore::~StateStore() = default;
+
+Result<std::optional<std::string>> KeyValueStore::Get(std::string_view key) const {
+  StoredRow row;
+  KSTREAM_ASSIGN_OR_RETURN(const bool found, Find(key, &row));
+  if (!found) return std::optional<std::string>();
+  return std::optional<std::string>(std::move(row.value));
+}
+
+Status KeyValueStore::Range(std::string_view from, std::optional<std::string_view> to,
+                            const Visitor& visit) const {
+  return RangeRows(from, to, [&](std::string_view key, std::string_view value, int64_t) {
+    return visit(key, value);
+  });
+}
 
 Status KeyValueStore::Prefix(std::string_view prefix, const Visitor& visit) const {
   return Range(prefix, EndOfPrefix(prefix), visit);

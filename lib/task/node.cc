@@ -27,6 +27,18 @@ Status Task::Node::Punctuate(const Punctuation& punctuation) {
   }
 }
 
+Status Task::Node::Flush() { return Call(&Processor::Flush); }
+Status Task::Node::EndInput() { return Call(&Processor::EndInput); }
+
+Status Task::Node::Call(Status (Processor::*hook)()) {
+  if (!processor_) return Status::Ok();
+  try {
+    return (processor_.get()->*hook)().At(spec_.name);
+  } catch (...) {
+    return ThrownHere();
+  }
+}
+
 Status Task::Node::Close() {
   if (!processor_) return Status::Ok();
   try {
@@ -88,7 +100,7 @@ Result<StateStore*> Task::Node::Store(std::string_view name) {
   if (task_.phase_ == Phase::kClosed) return RefuseClosed("use a store");
   const auto& stores = task_.topology_.graph().stores;
   for (const size_t store : spec_.stores) {
-    if (stores[store].name == name) return task_.store(name);
+    if (stores[store].name() == name) return task_.store(name);
   }
   return Status::Usage(fmt::format(
       "node '{}' has no store '{}': name the node where the store is added", spec_.name, name));

@@ -34,6 +34,8 @@ class Task::Node final : public ProcessorContext {
     }
   }
   Status Punctuate(const Punctuation& punctuation);
+  Status Flush();
+  Status EndInput();
   Status Close();
 
   Status ToChildren(const Record& record) {
@@ -60,6 +62,7 @@ class Task::Node final : public ProcessorContext {
 
  private:
   Status ThrownHere() const;
+  Status Call(Status (Processor::*hook)());
   Status ToChild(const Record& record, std::string_view name);
   // kUsage: the node cannot do `what` while it is being closed, or afterwards.
   Status RefuseClosed(std::string_view what) const;

@@ -37,8 +37,8 @@ Task::~Task() {
   if (Status status = Close(); !status.ok()) Log(LogLevel::kError, status.At(name_).message());
 }
 
-Status Task::Init() {
-  KSTREAM_RETURN_IF_ERROR(OpenStores());
+Status Task::Init(const KeptStores& kept) {
+  KSTREAM_RETURN_IF_ERROR(OpenStores(kept));
   while (open_ < nodes_.size()) {
     // Counted first: after a failure of Init a processor is closed too.
     KSTREAM_RETURN_IF_ERROR(nodes_[open_++]->Init());
@@ -47,24 +47,35 @@ Status Task::Init() {
   return Status::Ok();
 }
 
-Status Task::OpenStores() {
+Status Task::OpenStores(const KeptStores& kept) {
   for (const size_t index : stage_.stores) {
-    const TopologyStore& spec = topology_.graph().stores[index];
-    try {
-      std::unique_ptr<StateStore> store = spec.supplier(spec.name);
-      if (!store) {
-        return Status::Expression(fmt::format("store '{}': its supplier gave none", spec.name));
-      }
-      stores_.push_back(std::move(store));
-    } catch (...) {
-      return Thrown(fmt::format("store '{}'", spec.name));
-    }
+    KSTREAM_ASSIGN_OR_RETURN(StateStore* const store,
+                             OpenStore(topology_.graph().stores[index], kept));
+    stores_.push_back(store);
   }
   return Status::Ok();
 }
 
+Result<StateStore*> Task::OpenStore(const TopologyStore& spec, const KeptStores& kept) {
+  if (spec.kept) {
+    const auto found = kept.find(spec.name());
+    if (found != kept.end()) return found->second;
+    return Status::Expression(fmt::format("store '{}' is not kept here", spec.name()));
+  }
+  try {
+    std::unique_ptr<StateStore> store = spec.supplier(spec.name());
+    if (!store) {
+      return Status::Expression(fmt::format("store '{}': its supplier gave none", spec.name()));
+    }
+    return supplied_.emplace_back(std::move(store)).get();
+  } catch (...) {
+    return Thrown(fmt::format("store '{}'", spec.name()));
+  }
+}
+
 Status Task::Process(size_t source, const Record& record, const Record& read) {
   source_record_ = &read;
+  record_time_ = record.timestamp;
   Status status = sources_[source]->ToChildren(record);
   source_record_ = nullptr;
   if (!status.ok()) [[unlikely]] {
@@ -110,6 +121,22 @@ Status Task::Fire(PunctuationQueue* timers, PunctuationType type, int64_t now) {
   return Status::Ok();
 }
 
+Status Task::Flush() {
+  for (auto& node : nodes_) KSTREAM_RETURN_IF_ERROR(node->Flush());
+  return Status::Ok();
+}
+
+Status Task::EndInput() {
+  for (auto& node : nodes_) KSTREAM_RETURN_IF_ERROR(node->EndInput());
+  return Status::Ok();
+}
+
+int64_t Task::event_time() const {
+  if (phase_ == Phase::kPunctuating) return punctuation_time_;
+  if (source_record_) return record_time_;
+  return stream_time().value_or(0);
+}
+
 Timer Task::Schedule(size_t node, std::chrono::milliseconds period, PunctuationType type) {
   const std::string_view name = nodes_[node]->node();
   if (type == PunctuationType::kWallClockTime) {
@@ -135,7 +162,7 @@ void Task::set_stream_time(std::optional<int64_t> time) { stream_time_ = time.va
 
 StateStore* Task::store(std::string_view name) const {
   for (size_t i = 0; i < stores_.size(); i++) {
-    if (topology_.graph().stores[stage_.stores[i]].name == name) return stores_[i].get();
+    if (topology_.graph().stores[stage_.stores[i]].name() == name) return stores_[i];
   }
   return nullptr;
 }

@@ -9,6 +9,8 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -53,9 +55,12 @@ class Task {
   Task(const Task&) = delete;
   Task& operator=(const Task&) = delete;
 
+  // The stores that the runtime keeps, by name; each outlives the task's Close.
+  using KeptStores = std::map<std::string, StateStore*, std::less<>>;
+
   // Opens the stores, then initialises the processors, parents first. On failure the task may only
-  // be closed and destroyed.
-  Status Init();
+  // be closed and destroyed. kExpression: a store that the runtime is to keep is not in `kept`.
+  Status Init(const KeptStores& kept = {});
 
   // Runs a record through everything below source number `source` (its place in
   // TopologyStage::sources), then moves stream time and fires what it made due. kData: the record
@@ -79,6 +84,15 @@ class Task {
   // After a failure of Process or Punctuate: the punctuation that failed, as a record that carries
   // its time and nothing else; null when it was the record. Until the next call.
   const Record* failed_punctuation() const { return failed_ ? &*failed_ : nullptr; }
+  // Processor::Flush and EndInput of every node, parents first. A failure, of whatever code, ends
+  // the stage.
+  Status Flush();
+  Status EndInput();
+
+  // The time of what the task is doing: of the record or the punctuation at hand, else stream time;
+  // 0 before the first.
+  int64_t event_time() const;
+
   // When the next wall-clock schedule is due, ms since the epoch; INT64_MAX: there is none.
   int64_t next_wall_clock_punctuation() const;
 
@@ -107,7 +121,8 @@ class Task {
   static constexpr int64_t kNoTime = INT64_MIN;
 
   bool closing() const { return phase_ >= Phase::kClosing; }
-  Status OpenStores();
+  Status OpenStores(const KeptStores& kept);
+  Result<StateStore*> OpenStore(const TopologyStore& spec, const KeptStores& kept);
   Timer Schedule(size_t node, std::chrono::milliseconds period, PunctuationType type);
   Status FireStreamTime();
   Status Fire(PunctuationQueue* timers, PunctuationType type, int64_t now);
@@ -116,13 +131,15 @@ class Task {
   const TopologyStage& stage_;
   std::string name_;
   TaskHost* const host_;
-  std::vector<std::unique_ptr<StateStore>> stores_;  // parallel to the stage's, as far as open
-  std::vector<std::unique_ptr<Node>> nodes_;         // parallel to the stage's
+  std::vector<StateStore*> stores_;                    // parallel to the stage's, as far as open
+  std::vector<std::unique_ptr<StateStore>> supplied_;  // those of them that suppliers gave
+  std::vector<std::unique_ptr<Node>> nodes_;           // parallel to the stage's
   std::vector<Node*> sources_;
   size_t open_ = 0;  // nodes [0, open_) have been initialised
 
   Phase phase_ = Phase::kOpening;
   const Record* source_record_ = nullptr;
+  int64_t record_time_ = 0;  // of the record at hand, as its source made it
   int64_t stream_time_ = kNoTime;
   // The stream time at which Process has timers to look after: when the first is due, and kNoTime
   // while one waits for its start.

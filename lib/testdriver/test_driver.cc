@@ -170,7 +170,7 @@ class MemoryTestDriver final : public TestDriver {
 
   Status CheckStore(const std::string& name) const {
     for (const TopologyStore& store : topology_.graph().stores) {
-      if (store.name == name) return Status::Ok();
+      if (store.name() == name) return Status::Ok();
     }
     return Status::Usage(fmt::format("the topology has no store '{}'", name));
   }

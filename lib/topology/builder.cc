@@ -68,24 +68,24 @@ Status CheckNode(const TopologyNode& node, const Index& index) {
 // Connects the store with number `number` to its processors.
 Status AttachStore(const TopologyStore& store, size_t number, const Index& index,
                    std::vector<TopologyNode>* nodes) {
-  if (store.name.empty()) return Status::Expression("a store without a name: give it one");
-  if (!store.supplier) {
-    return Status::Expression(fmt::format("store '{}' has no supplier", store.name));
+  if (store.name().empty()) return Status::Expression("a store without a name: give it one");
+  if (!store.kept && !store.supplier) {
+    return Status::Expression(fmt::format("store '{}' has no supplier", store.name()));
   }
   if (store.processors.empty()) {
-    return Status::Expression(fmt::format("store '{}' is used by no processor", store.name));
+    return Status::Expression(fmt::format("store '{}' is used by no processor", store.name()));
   }
   for (const std::string& name : store.processors) {
     const auto at = index.find(name);
     if (at == index.end()) {
       return Status::Expression(
-          fmt::format("store '{}' names an unknown processor '{}'", store.name, name));
+          fmt::format("store '{}' names an unknown processor '{}'", store.name(), name));
     }
     TopologyNode& node = (*nodes)[at->second];
     if (node.kind != Kind::kProcessor) {
       return Status::Expression(
           fmt::format("store '{}' names '{}', which is a {}: only processors use stores",
-                      store.name, name, node.kind == Kind::kSource ? "source" : "sink"));
+                      store.name(), name, node.kind == Kind::kSource ? "source" : "sink"));
     }
     // Stores come in order, so one that is named twice is the last.
     if (node.stores.empty() || node.stores.back() != number) node.stores.push_back(number);
@@ -97,9 +97,9 @@ Status AttachStores(const Index& index, TopologyGraph* graph) {
   std::set<std::string> names;
   for (size_t i = 0; i < graph->stores.size(); i++) {
     const TopologyStore& store = graph->stores[i];
-    if (!names.insert(store.name).second) {
+    if (!names.insert(store.name()).second) {
       return Status::Expression(
-          fmt::format("two stores are named '{}': give each its own name", store.name));
+          fmt::format("two stores are named '{}': give each its own name", store.name()));
     }
     KSTREAM_RETURN_IF_ERROR(AttachStore(store, i, index, &graph->nodes));
   }
@@ -167,7 +167,13 @@ TopologyBuilder& TopologyBuilder::AddSink(std::string name, SinkSpec sink,
 
 TopologyBuilder& TopologyBuilder::AddStore(std::string name, StoreSupplier supplier,
                                            std::vector<std::string> processors) {
-  graph_->stores.push_back({std::move(name), std::move(supplier), std::move(processors)});
+  StoreSpec spec{.name = std::move(name), .changelog = false};
+  graph_->stores.push_back({std::move(spec), false, std::move(supplier), std::move(processors)});
+  return *this;
+}
+
+TopologyBuilder& TopologyBuilder::AddStore(StoreSpec store, std::vector<std::string> processors) {
+  graph_->stores.push_back({std::move(store), true, nullptr, std::move(processors)});
   return *this;
 }
 

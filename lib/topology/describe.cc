@@ -79,7 +79,7 @@ void Describe(std::string* out, const TopologyGraph& graph, const TopologyNode& 
     case Kind::kProcessor:
       Node(out, "processor", node.name);
       if (!node.supplier.description.empty()) Detail(out, "does", node.supplier.description);
-      for (const size_t store : node.stores) Detail(out, "uses", graph.stores[store].name);
+      for (const size_t store : node.stores) Detail(out, "uses", graph.stores[store].name());
       break;
     case Kind::kSink:
       Node(out, "sink", node.name);
@@ -109,7 +109,7 @@ std::string Topology::Describe() const {
                ? fmt::format("stage {}\n", i)
                : fmt::format("stage {} (after {})\n", i, fmt::join(stage.upstream, ", "));
     for (const size_t node : stage.nodes) kstream::Describe(&out, *graph_, graph_->nodes[node]);
-    for (const size_t store : stage.stores) Node(&out, "store", graph_->stores[store].name);
+    for (const size_t store : stage.stores) Node(&out, "store", graph_->stores[store].name());
   }
   return out;
 }

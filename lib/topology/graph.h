@@ -25,9 +25,12 @@ struct TopologyNode {
 };
 
 struct TopologyStore {
-  std::string name;
-  StoreSupplier supplier;
+  StoreSpec spec;
+  bool kept = true;        // by the runtime; else
+  StoreSupplier supplier;  // the user's own
   std::vector<std::string> processors;
+
+  const std::string& name() const { return spec.name; }
 };
 
 // What hangs together by edges, stores, or topics that several sources read. Its tasks hold all of

@@ -24,6 +24,8 @@ ProcessorContext::~ProcessorContext() = default;
 Processor::~Processor() = default;
 Status Processor::Init(ProcessorContext&) { return Status::Ok(); }
 Status Processor::Punctuate(const Punctuation&) { return Status::Ok(); }
+Status Processor::Flush() { return Status::Ok(); }
+Status Processor::EndInput() { return Status::Ok(); }
 void Processor::Close() {}
 
 }  // namespace kstream

@@ -1,9 +1,9 @@
 // Processor: a node of a topology (KIP-28). Each task has processors of its own, so one is never
 // called by two threads at once and needs no locks.
 //
-// Life: supplier() -> Init -> Process / Punctuate ... -> Close. After a failure of Init only Close
-// is called. An exception that leaves a processor is caught by its task and is a failure (kData)
-// with the node's name.
+// Life: supplier() -> Init -> Process / Punctuate / Flush ... -> EndInput? -> Close. After a
+// failure of Init only Close is called. An exception that leaves a processor is caught by its task
+// and is a failure (kData) with the node's name.
 #ifndef KSTREAM_PROCESSOR_H_
 #define KSTREAM_PROCESSOR_H_
 
@@ -109,6 +109,14 @@ class KSTREAM_EXPORT Processor {
   // A timer of this processor is due. Failures as of Process; a bad record is then one that carries
   // the punctuation's time and nothing else.
   virtual Status Punctuate(const Punctuation& punctuation);
+  // A commit point is near: forward, and put into stores, what was held back since the last one.
+  // Called between records, parents first, before the positions of the task are taken; what fails
+  // ends the stage.
+  virtual Status Flush();
+  // Nothing more comes, ever, and the run keeps no state for another: files have ended, or the run
+  // has stopped at the end without an app. Called once, after the last record and before the last
+  // Flush.
+  virtual Status EndInput();
   // Children are closed before their parents.
   virtual void Close();
 };

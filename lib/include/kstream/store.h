@@ -2,6 +2,7 @@
 #ifndef KSTREAM_STORE_H_
 #define KSTREAM_STORE_H_
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -22,31 +23,60 @@ class KSTREAM_EXPORT StateStore {
   virtual void Close() = 0;
 };
 
+// A value of a store and its event time, ms since the epoch.
+struct StoredRow {
+  std::string value;
+  int64_t timestamp = 0;
+};
+
 // Keys and values are bytes; an empty value is a value. Keys are ordered as unsigned bytes.
 class KSTREAM_EXPORT KeyValueStore : public StateStore {
  public:
   // Is called for one entry after the other while it returns true. It must not change the store.
+  // The views are valid during the call.
   using Visitor = std::function<bool(std::string_view key, std::string_view value)>;
+  using RowVisitor =
+      std::function<bool(std::string_view key, std::string_view value, int64_t timestamp)>;
 
-  virtual Status Put(std::string_view key, std::string_view value) = 0;
+  // `timestamp` is the event time of the row; without one it is that of the record at hand.
+  static constexpr int64_t kRecordTime = INT64_MIN;
+  virtual Status Put(std::string_view key, std::string_view value, int64_t timestamp) = 0;
+  Status Put(std::string_view key, std::string_view value) { return Put(key, value, kRecordTime); }
   // Deleting what is not there is nothing.
   virtual Status Delete(std::string_view key) = 0;
   virtual Status Clear() = 0;
 
+  // Fills in *row, whose memory is used again. False: there is no such key.
+  virtual Result<bool> Find(std::string_view key, StoredRow* row) const = 0;
   // nullopt: no such key.
-  virtual Result<std::optional<std::string>> Get(std::string_view key) const = 0;
+  Result<std::optional<std::string>> Get(std::string_view key) const;
+
   // Entries with from <= key < to, in order; `to` nullopt: to the end.
-  virtual Status Range(std::string_view from, std::optional<std::string_view> to,
-                       const Visitor& visit) const = 0;
+  virtual Status RangeRows(std::string_view from, std::optional<std::string_view> to,
+                           const RowVisitor& visit) const = 0;
+  Status Range(std::string_view from, std::optional<std::string_view> to,
+               const Visitor& visit) const;
   Status All(const Visitor& visit) const { return Range("", std::nullopt, visit); }
   Status Prefix(std::string_view prefix, const Visitor& visit) const;
+};
+
+// A store that the runtime keeps: named by the user, never by its place, since its changelog topic
+// <app>-<name>-changelog and its directory are found by that name.
+struct StoreSpec {
+  enum class Engine : uint8_t { kDefault, kRocksDb, kMemory };
+
+  std::string name;
+  Engine engine = Engine::kDefault;  // kDefault: as --store-type says
+  // Whether changes are journaled to a changelog topic, from which another instance restores the
+  // store. Only a run with an app on topics has one.
+  bool changelog = true;
 };
 
 // Makes the instance of a task. Called from several threads.
 using StoreSupplier = std::function<std::unique_ptr<StateStore>(std::string_view name)>;
 
-// A key-value store in memory that no topic backs: a task begins with an empty one wherever it
-// starts.
+// A key-value store in memory that the runtime does not keep: a task begins with an empty one
+// wherever it starts.
 KSTREAM_EXPORT StoreSupplier InMemoryKeyValueStore();
 
 }  // namespace kstream

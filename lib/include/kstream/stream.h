@@ -191,7 +191,8 @@ class KSTREAM_EXPORT StreamBuilder {
   // A source with a key of its own over a topic is re-keyed.
   Stream Source(Location input, std::string name = {});
   Stream Source(SourceSpec source, std::string name = {});
-  // A store for Process to name.
+  // A store for Process to name; with a supplier, one that the runtime does not keep.
+  StreamBuilder& AddStore(StoreSpec store);
   StreamBuilder& AddStore(std::string name, StoreSupplier supplier);
 
   // The first mistake made, else as TopologyBuilder::Build.

@@ -88,7 +88,9 @@ class KSTREAM_EXPORT TopologyBuilder {
   TopologyBuilder& AddProcessor(std::string name, ProcessorSupplier supplier,
                                 std::vector<std::string> parents);
   TopologyBuilder& AddSink(std::string name, SinkSpec sink, std::vector<std::string> parents);
-  // A store for the processors named; they become one stage. Names of stores are unique too.
+  // A store for the processors named; they become one stage. Names of stores are unique too. With a
+  // supplier, a store of the user's own, which the runtime does not keep.
+  TopologyBuilder& AddStore(StoreSpec store, std::vector<std::string> processors);
   TopologyBuilder& AddStore(std::string name, StoreSupplier supplier,
                             std::vector<std::string> processors);
 

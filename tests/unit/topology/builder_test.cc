@@ -98,7 +98,7 @@ TEST(TopologyBuilder, ConnectsAStoreToItsProcessorsOnce) {
   ASSERT_TRUE(topology.ok()) << topology.status().message();
   const auto& graph = topology->graph();
   ASSERT_EQ(graph.stores.size(), 2u);
-  EXPECT_EQ(graph.stores[1].name, "y");
+  EXPECT_EQ(graph.stores[1].name(), "y");
   EXPECT_THAT(graph.nodes[1].stores, testing::ElementsAre(1));
   EXPECT_THAT(graph.nodes[2].stores, testing::ElementsAre(0, 1));
 }
