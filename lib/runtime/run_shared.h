@@ -2,6 +2,7 @@
 #ifndef KSTREAM_RUNTIME_RUN_SHARED_H_
 #define KSTREAM_RUNTIME_RUN_SHARED_H_
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -40,6 +41,9 @@ struct RunShared {
   // Whether the whole process stood still for longer than a session, at a time that ended after
   // `since`.
   std::function<bool(Clock::Instant since)> stood_still = [](Clock::Instant) { return false; };
+  // How many threads have nothing left to do in a run that has an end. Static members end together:
+  // the group would wait for one that has closed until its session is over.
+  std::atomic<int> at_end{0};
   // Called by a thread that has its tasks, or waits for them again.
   std::function<void(int thread, bool ready)> on_ready = [](int, bool) {};
 };

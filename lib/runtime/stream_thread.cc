@@ -169,6 +169,8 @@ Result<bool> StreamThread::Turn() {
 
 Status StreamThread::Finish(Status outcome) {
   SetState(ThreadState::kStopping);
+  // Another may take its place; one that has come to its end goes on counting.
+  if (at_end_ && (!outcome.ok() || stood_still_)) shared_->at_end--;
   if (committer_ && !shared_->files->closed() && outcome.code() != StatusCode::kFenced) {
     // What was done before a failure is kept, all the same.
     Status finished = committer_->Finish();
@@ -205,8 +207,16 @@ bool StreamThread::Over() {
   return state_->stopping() || state_->limit_reached() || shared_->files->closed();
 }
 
-// Whether nothing is left to do here, in a run that has an end.
 Result<bool> StreamThread::AtEnd() {
+  KSTREAM_ASSIGN_OR_RETURN(const bool done, AllDone());
+  if (!state_->grouped() || state_->options.instance_id.empty()) return done;
+  const bool at_end = done && joined_;
+  if (at_end != std::exchange(at_end_, at_end)) shared_->at_end += at_end ? 1 : -1;
+  return shared_->at_end == shared_->threads;
+}
+
+// Whether nothing is left to do here, in a run that has an end.
+Result<bool> StreamThread::AllDone() {
   const bool files = std::all_of(readers_.begin(), readers_.end(), [](auto& reader) {
     return reader->cluster() == kFiles || reader->cluster() == kInProcess;
   });

@@ -13,6 +13,12 @@
 // stopped, and if too much time has gone with the whole process standing still (see pulse.h), it
 // throws away what it holds and ends; a new one takes its place.
 //
+// What a record costs. From topic to topic through a filter that does not look at the value, 2 M
+// records of 128 bytes: 1.15 to 1.4 us of CPU each, where a bare librdkafka loop takes 1.35 to 1.4
+// (perf, 2 cores). Of it 37 % go to librdkafka, 34 % to libc (its locks and copies), 19 % to the
+// kernel and 7 %, 80 to 95 ns, to all of kstream: about a third of that in taking records out of
+// librdkafka, a third in this loop and the task, a third in the operator and the sink.
+//
 // The loop is a sequence of turns, so that a test can interleave those of several threads in one.
 // Tested by tests/unit/runtime/loop_run_test.cc and tests/broker/.
 #ifndef KSTREAM_RUNTIME_STREAM_THREAD_H_
@@ -75,6 +81,7 @@ class StreamThread final : private task::TaskHost {
   bool Over();
   Status Awake();
   Result<bool> AtEnd();
+  Result<bool> AllDone();
   Status Complete(TaskId id);
   Status Read(Reader* reader, std::chrono::milliseconds wait);
   Status TakeRecords(Reader* reader);
@@ -132,6 +139,7 @@ class StreamThread final : private task::TaskHost {
   std::vector<transport::TopicPartition> waiting_;  // leads that are ours and not tasks yet
   std::set<TaskId> completed_;                      // told to Ends
   int ends_seen_ = 0;                               // version of Ends
+  bool at_end_ = false;                             // counted in RunShared::at_end
   size_t most_;                                     // records of the next poll
   bool more_ = false;                               // tasks have more to process at once
   std::function<bool(TaskId)> let_;

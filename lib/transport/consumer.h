@@ -98,7 +98,7 @@ class Consumer {
   // later Poll of the same thread. CommitSync blocks until it is decided. kFenced: the group has
   // moved on, and whoever has the partitions next reads again what was not committed; when it has
   // put this member out for good, the next Poll or Close says so. While the member joins
-  // its group a commit is kept back: CommitSync up to the deadline of the cluster (kFenced), an
+  // its group a commit is kept back: CommitSync for 5 s at most (kFenced), an
   // asynchronous one, which a newer one of its partitions replaces, as long as it takes.
   virtual void CommitAsync(std::vector<PartitionOffset> offsets,
                            std::function<void(Status)> done) = 0;

@@ -259,6 +259,24 @@ old_commit() {
   holds err "$in"
 }
 
+@test "an input that is deleted and made again while it is read is no reason not to end" {
+  local turn
+  for turn in 1 2 3; do
+    topic "again$turn"
+    local -n in="again$turn"
+    numbers 1 3 | put "$in"
+    start out err kstream-filter -i "$in" -X topic.metadata.refresh.interval.ms=2000 true
+    until_true has_lines out 3
+    admin delete-topic "$in"
+    admin create-topic "$in" 1
+    sleep 1
+    kill "$pid" 2>/dev/null || true
+    SECONDS=0
+    wait "$pid" || true
+    ((SECONDS < 12)) || fail "it took $SECONDS s to end"
+  done
+}
+
 @test "a mistaken property is a mistake of usage, with its name" {
   topic in
   try 2 kstream-filter -i "$in" -e -X no.such.property=1 true

@@ -199,6 +199,15 @@ sorted_numbers() { tr -dc '0-9\n' | sort -n; }
   done
 }
 
+@test "--instance-id: the threads of a run that has an end do not wait for each other's sessions" {
+  topic in 2
+  numbers 1 20 | put "$in"
+  local turn
+  for turn in 1 2 3; do
+    try 0 timeout 20 kstream-filter -i "$in" -e -G "$in-$turn" --instance-id two -j 2 true
+  done
+}
+
 @test "a partition that comes later is read from its beginning" {
   topic in
   topic out

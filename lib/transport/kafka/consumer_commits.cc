@@ -17,6 +17,9 @@ namespace {
 
 constexpr std::chrono::milliseconds kPause{50};
 constexpr std::chrono::milliseconds kJoinTurn{5};
+// Who waits for a commit holds up its own end, or its whole group; what is not committed is read
+// again.
+constexpr std::chrono::seconds kSettleLimit{5};
 
 bool WorthAnotherTry(rd_kafka_resp_err_t error) {
   return IsTransient(error) || error == RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION;
@@ -124,17 +127,19 @@ Status Commits::Wait(const std::vector<PartitionOffset>& offsets) {
   KSTREAM_RETURN_IF_ERROR(CheckMetadata(offsets));
   Supersede(offsets);
   const Clock::time_point end = Clock::now() + handle_->deadline();
+  const auto settle = std::min<std::chrono::milliseconds>(handle_->deadline(), kSettleLimit);
+  const Clock::time_point settled = Clock::now() + settle;
   const PartitionList list = ToCommit(offsets);
   // An answer that comes when nobody waits any more goes with the queue.
   const Queue answers(rd_kafka_queue_new(handle_->get()));
   for (;;) {
     for (; joins_->under_way(); std::this_thread::sleep_for(kJoinTurn)) {
-      if (Clock::now() < end) continue;
+      if (Clock::now() < settled) continue;
       return Status(
           StatusCode::kFenced,
           fmt::format("committing offsets: the group has not settled within {} s, as when a member "
                       "does not poll: start again",
-                      handle_->deadline().count() / 1000.0));
+                      settle.count() / 1000.0));
     }
     rd_kafka_resp_err_t error =
         rd_kafka_commit_queue(handle_->get(), list.get(), answers.get(), nullptr, nullptr);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <future>
 #include <mutex>
 #include <string_view>
 #include <thread>
@@ -29,6 +30,23 @@ void KeepForGood(std::shared_ptr<void> kept) {
   static auto* const all = new std::vector<std::shared_ptr<void>>;
   const std::lock_guard lock(*mutex);
   all->push_back(std::move(kept));
+}
+
+// librdkafka 2.0 does not always end a client whose topic was deleted and made again while it was
+// read: its destroy waits for itself. So that has a thread of its own, and a limit.
+constexpr std::chrono::seconds kDestroyLimit{5};
+
+void EndClient(rd_kafka_t* client, std::shared_ptr<void> kept) {
+  std::promise<void> promise;
+  const std::future<void> done = promise.get_future();
+  std::thread([client, kept, promise = std::move(promise)]() mutable {
+    rd_kafka_destroy_flags(client, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
+    kept.reset();
+    promise.set_value();
+  }).detach();
+  if (done.wait_for(kDestroyLimit) == std::future_status::ready) return;
+  Log(LogLevel::kWarning,
+      "librdkafka: a client did not end, and is left to the end of the process");
 }
 
 }  // namespace
@@ -58,7 +76,7 @@ Handle::~Handle() {
   if (abandoned_) {
     KeepForGood(std::move(kept_));
   } else {
-    rd_kafka_destroy_flags(client_, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
+    EndClient(client_, std::move(kept_));
   }
 }
 
