@@ -3,7 +3,7 @@
 // An engine knows nothing of epochs, topics or records. What it promises is that rows and
 // checkpoint change together: whatever is found after a crash, the checkpoint says exactly which
 // part of the changelog the rows contain. Two of them: memory/ and rocksdb/; both pass
-// tests/unit/store/engine_test.cc.
+// tests/unit/store/rocksdb/both_engines_test.cc.
 #ifndef KSTREAM_STORE_ENGINE_H_
 #define KSTREAM_STORE_ENGINE_H_
 
@@ -36,8 +36,9 @@ struct Change {
   int64_t timestamp = 0;                  // event time of the row, ms since the epoch
 };
 
-// Walks the rows of an engine as they were when it was made. Owned by the caller, who destroys it
-// before the engine closes.
+// Walks the rows of an engine, in order. What is written while it walks it sees or does not:
+// RocksDB's sees none of it, the one in memory may see what lies ahead. Owned by the caller, who
+// destroys it before the engine closes.
 class EngineIterator {
  public:
   virtual ~EngineIterator() = default;
@@ -56,24 +57,27 @@ struct EngineStats {
   uint64_t bytes = 0;  // in memory or on disk
 };
 
-// Belongs to the thread of its task, except where noted. Failures are kState, with the directory,
-// and say what to do (disk full, damaged: remove the directory, it is restored from the changelog).
+// Belongs to the thread of its task, except that Find, NewIterator and checkpoint may be called
+// from other threads while that one writes (see committed_reader.h for how they survive Close).
+// Failures are kState, with the directory, and say what to do.
 class Engine {
  public:
   virtual ~Engine() = default;
 
-  // Fills in *row. False: there is no such key. Thread-safe against one writer.
+  // Fills in *row. False: there is no such key.
   virtual Result<bool> Find(std::string_view key, StoredRow* row) const = 0;
-  // Rows with from <= key < to, in order of unsigned bytes. Thread-safe against one writer.
+  // Rows with from <= key < to, in order of unsigned bytes.
   virtual std::unique_ptr<EngineIterator> NewIterator(std::string_view from,
                                                       std::optional<std::string_view> to) const = 0;
+  virtual Checkpoint checkpoint() const = 0;
 
-  virtual const Checkpoint& checkpoint() const = 0;
   // Writes changes (each key at most once) and checkpoint together. Not yet durable: see Flush.
   virtual Status Write(std::span<const Change> changes, const Checkpoint& checkpoint) = 0;
-  // The same for the many rows of a restore, where a later change of a key wins.
+  // The same after forgetting all rows that are there, in one step with it.
+  virtual Status Replace(std::span<const Change> changes, const Checkpoint& checkpoint) = 0;
+  // The same as Write for the many rows of a restore, where a later change of a key wins.
   virtual Status Load(std::span<const Change> changes, const Checkpoint& checkpoint) = 0;
-  // Forgets all rows and the checkpoint.
+  // Forgets all rows and the checkpoint, durably.
   virtual Status Clear() = 0;
 
   // Makes durable what was written. An engine does so by itself, too, often enough that the tail of

@@ -11,22 +11,28 @@
 //                |           |
 //                +---Drop----+--> forgotten: back to what the engine has
 //
-// At most one epoch is sealed: Seal needs an empty sealed set. Tested by
-// tests/unit/store/kept_store_test.cc (every operation against a plain map, with random seals,
-// commits and drops).
+// At most one epoch is sealed: Seal needs an empty sealed set. Both sets, and rows that were read,
+// are in one RowCache, so that a read or a change is one look-up.
+//
+// Clear is lazy: the epoch is marked as beginning from nothing, and the keys that the engine has
+// are journaled as deleted when it is sealed. Tested by tests/unit/store/rocksdb/kept_store_test.cc
+// (every operation against a plain map, with random seals, commits, drops and restarts, over each
+// engine).
 #ifndef KSTREAM_STORE_KEPT_STORE_H_
 #define KSTREAM_STORE_KEPT_STORE_H_
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "kstream/store.h"
+#include "store/committed_reader.h"
 #include "store/engine.h"
+#include "store/row_cache.h"
 
 namespace kstream::store {
 
@@ -38,10 +44,24 @@ class ChangelogSink {
   virtual Status Append(const Change& change) = 0;
 };
 
+// What was asked of a store since it was opened.
+struct Meter {
+  uint64_t gets = 0;
+  uint64_t gets_from_engine = 0;  // of them, those that memory could not answer
+  uint64_t puts = 0;
+  uint64_t deletes = 0;
+  uint64_t ranges = 0;
+  uint64_t range_rows = 0;  // rows that ranges visited
+  uint64_t journaled = 0;   // changes appended to the changelog
+};
+
 // Belongs to the thread of its task.
 class KeptStore final : public KeyValueStore {
  public:
-  KeptStore(std::string name, std::unique_ptr<Engine> engine);
+  // `cache` is what rows that were read or committed may be kept within; null: none are kept.
+  KeptStore(std::string name, std::unique_ptr<Engine> engine,
+            std::shared_ptr<RowBudget> cache = nullptr);
+  // Ends the readers. The engine is closed without a word about how: see CloseEngine.
   ~KeptStore() override;
 
   // What rows put without a time get; null: 0.
@@ -59,33 +79,44 @@ class KeptStore final : public KeyValueStore {
   // The processors are done with it: what is open and sealed, and the engine, stay.
   void Close() override { usable_ = false; }
 
-  // Epochs. `changelog` null: nothing is journaled.
+  // Epochs. `changelog` null: nothing is journaled. After a failure nothing is sealed: Drop.
   Status Seal(ChangelogSink* changelog);
   bool sealed() const { return is_sealed_; }
   // `last`: offset of the epoch's last changelog record, -1 if it wrote none. `now`: wall clock,
-  // ms.
+  // ms. After a failure the epoch is still sealed, and the engine without it.
   Status Commit(const std::string& incarnation, int64_t last, int64_t now);
   void Drop();
 
   // What open and sealed set take, bytes.
-  size_t dirty_bytes() const;
+  size_t dirty_bytes() const { return cache_.changed_bytes(); }
+  // With the rows kept at hand.
+  size_t cached_bytes() const { return cache_.bytes(); }
+  const Meter& meter() const { return meter_; }
 
+  // For other threads; lives as long as somebody keeps it.
+  std::shared_ptr<const CommittedReader> reader() const { return reader_; }
+
+  // Whoever writes to the engine by himself (a restore) does it before the first read, or between
+  // Drop and the next one: rows that were read are remembered.
   Engine* engine() { return engine_.get(); }
   const Engine* engine() const { return engine_.get(); }
+  // Ends the readers, flushes, and gives up the directory.
+  Status CloseEngine();
 
  private:
-  struct Dirty {
-    std::optional<std::string> value;  // nullopt: deleted
-    int64_t timestamp = 0;
-  };
-  using Set = std::map<std::string, Dirty, std::less<>>;
+  Status CheckUsable() const;
+  Status JournalClear(ChangelogSink* changelog);
+  // Whether the engine's rows count, beneath what the cache has.
+  bool engine_counts() const { return !open_cleared_ && !sealed_cleared_; }
 
-  std::string name_;
-  std::unique_ptr<Engine> engine_;
+  const std::string name_;
+  const std::unique_ptr<Engine> engine_;
+  const std::shared_ptr<CommittedReader> reader_;
   std::function<int64_t()> event_time_;
-  Set open_, sealed_;
-  size_t open_bytes_ = 0, sealed_bytes_ = 0;
+  mutable RowCache cache_;
+  mutable Meter meter_;
   uint64_t last_hash_ = 0;  // of the last change journaled by Seal
+  bool open_cleared_ = false, sealed_cleared_ = false;
   bool is_sealed_ = false, usable_ = true;
 };
 

@@ -1,0 +1,172 @@
+#include "store/row_cache.h"
+
+#include <cassert>
+
+namespace kstream::store {
+namespace {
+
+// What a row costs beside its bytes: the table's node and bucket, a place in a list, the allocator.
+constexpr size_t kRowBytes = sizeof(RowCache::Entry) + 64;
+
+size_t Cost(const RowCache::Entry& entry) {
+  const RowCache::Row& row = entry.second;
+  const size_t sealed = row.sealed ? sizeof(RowCache::Version) + row.sealed->value.size() : 0;
+  return kRowBytes + entry.first.size() + row.now.value.size() + sealed;
+}
+
+void Set(RowCache::Version& version, std::optional<std::string_view> value, int64_t timestamp) {
+  version.is_there = value.has_value();
+  version.timestamp = timestamp;
+  version.value.assign(value.value_or(std::string_view()));
+}
+
+}  // namespace
+
+RowCache::RowCache(std::shared_ptr<RowBudget> budget) : budget_(std::move(budget)) {
+  if (budget_) budget_->Join();
+}
+
+RowCache::~RowCache() {
+  if (budget_) budget_->Leave();
+}
+
+template <typename F>
+void RowCache::Update(Entry* entry, F change) {
+  Row& row = entry->second;
+  const size_t before = Cost(*entry);
+  const bool was_changed = row.is_changed();
+  change(row);
+  const size_t after = Cost(*entry);
+  bytes_ += after - before;
+  if (was_changed) changed_bytes_ -= before;
+  if (row.is_changed()) changed_bytes_ += after;
+  if (is_sorted_ && row.is_changed() != was_changed) {
+    if (was_changed) {
+      sorted_.erase(entry->first);
+    } else {
+      sorted_.emplace(entry->first, entry);
+    }
+  }
+}
+
+void RowCache::Remember(std::string_view key, std::optional<std::string_view> value,
+                        int64_t timestamp) {
+  if (!budget_) return;
+  const auto [at, is_new] = table_.try_emplace(std::string(key));
+  assert(is_new);
+  Set(at->second.now, value, timestamp);
+  bytes_ += Cost(*at);
+  AddToRing(&*at);
+  Shrink();
+}
+
+void RowCache::Change(std::string_view key, std::optional<std::string_view> value,
+                      int64_t timestamp) {
+  auto at = table_.find(key);
+  if (at == table_.end()) {
+    at = table_.try_emplace(std::string(key)).first;
+    bytes_ += Cost(*at);
+  }
+  Update(&*at, [&](Row& row) {
+    row.is_used = true;
+    if (!row.is_open) {
+      open_.push_back(&*at);
+      row.is_open = true;
+      if (row.is_sealed) {
+        // A copy: `value` may be a view into row.now.
+        row.sealed = std::make_unique<Version>(row.now);
+      }
+    }
+    Set(row.now, value, timestamp);
+  });
+}
+
+void RowCache::DeleteAll() {
+  ring_.clear();
+  hand_ = 0;
+  for (auto at = table_.begin(); at != table_.end();) {
+    if (!at->second.is_changed()) {
+      bytes_ -= Cost(*at);
+      at = table_.erase(at);
+      continue;
+    }
+    at->second.is_in_ring = false;
+    Change(at->first, std::nullopt, 0);
+    ++at;
+  }
+}
+
+const RowCache::Ordered& RowCache::Sorted() {
+  if (!is_sorted_) {
+    for (const auto* entries : {&open_, &sealed_}) {
+      for (const Entry* entry : *entries) sorted_.emplace(entry->first, entry);
+    }
+    is_sorted_ = true;
+  }
+  return sorted_;
+}
+
+void RowCache::Seal() {
+  assert(sealed_.empty());
+  for (Entry* entry : open_) {
+    entry->second.is_open = false;
+    entry->second.is_sealed = true;
+  }
+  sealed_.swap(open_);
+}
+
+void RowCache::Settle() {
+  for (Entry* entry : sealed_) {
+    Update(entry, [](Row& row) {
+      row.sealed.reset();
+      row.is_sealed = false;
+    });
+    if (entry->second.is_open) continue;
+    if (budget_) {
+      AddToRing(entry);
+    } else {
+      bytes_ -= Cost(*entry);
+      table_.erase(table_.find(entry->first));
+    }
+  }
+  sealed_.clear();
+  Shrink();
+}
+
+void RowCache::Forget() {
+  table_.clear();
+  open_.clear();
+  sealed_.clear();
+  ring_.clear();
+  sorted_.clear();
+  hand_ = bytes_ = changed_bytes_ = 0;
+}
+
+void RowCache::AddToRing(Entry* entry) {
+  if (entry->second.is_in_ring) return;
+  entry->second.is_in_ring = true;
+  ring_.push_back(entry);
+}
+
+void RowCache::Shrink() {
+  if (!budget_) return;
+  const uint64_t share = budget_->share();
+  while (bytes_ > share && !ring_.empty()) {
+    if (hand_ >= ring_.size()) hand_ = 0;
+    Entry* const entry = ring_[hand_];
+    Row& row = entry->second;
+    if (row.is_used && !row.is_changed()) {
+      row.is_used = false;
+      hand_++;
+      continue;
+    }
+    row.is_in_ring = false;
+    ring_[hand_] = ring_.back();
+    ring_.pop_back();
+    if (row.is_changed()) continue;  // comes back when it is settled
+    bytes_ -= Cost(*entry);
+    table_.erase(table_.find(entry->first));
+  }
+}
+
+}  // namespace kstream::store
