@@ -4,11 +4,14 @@
 
 #include <algorithm>
 
+#include "kstream/internal_topics.h"
 #include "record/decoder.h"
+#include "runtime/changelogs.h"
 #include "runtime/encoding.h"
 #include "runtime/layout.h"
 #include "runtime/manifest.h"
 #include "runtime/outputs.h"
+#include "runtime/state_directory.h"
 #include "task/ingest.h"
 #include "transport/kafka/kafka_cluster.h"
 #include "transport/memory/memory_cluster.h"
@@ -17,6 +20,8 @@ namespace kstream::runtime {
 namespace {
 
 constexpr int kMostThreads = 256;
+// Less does not hold the write buffers of a few stores.
+constexpr int64_t kLeastMemory = int64_t{8} << 20;
 
 Status CheckNumbers(const RuntimeOptions& options) {
   if (options.threads < 1 || options.threads > kMostThreads) {
@@ -29,8 +34,9 @@ Status CheckNumbers(const RuntimeOptions& options) {
     return Status::Usage("--timeout must not be negative");
   if (options.max_errors && *options.max_errors < 0)
     return Status::Usage("--max-errors must not be negative");
-  if (options.commit_interval.count() <= 0)
+  if (options.CommitInterval().count() <= 0)
     return Status::Usage("--commit-interval must be more than 0");
+  KSTREAM_RETURN_IF_ERROR(CheckMemory(options.memory).At("--memory"));
   if (options.max_idle.count() < 0) return Status::Usage("--max-idle must not be negative");
   if (options.max_skew && options.max_skew->count() < 0)
     return Status::Usage("--max-skew must not be negative");
@@ -65,7 +71,11 @@ Status CheckLocations(const RunState& state) {
   const std::string& app = state.options.app;
   for (const Location& output : SinkLocations(state)) {
     if (!state.grouped() || !output.is_topic() || !output.cluster.empty()) continue;
-    if (output.name == ManifestTopic(app) || output.name == TasksTopic(app)) {
+    const auto& stores = state.graph().stores;
+    const bool changelog = std::any_of(stores.begin(), stores.end(), [&](const auto& store) {
+      return ChangelogOf(app, store) == output.name;
+    });
+    if (changelog || output.name == ManifestTopic(app) || output.name == TasksTopic(app)) {
       return Status::Usage(
           fmt::format("output {} is an internal topic of application {}", output.name, app));
     }
@@ -80,6 +90,43 @@ Status CheckLocations(const RunState& state) {
     }
   }
   return Status::Ok();
+}
+
+std::string WhatIs(const Location& output) {
+  if (output.is_topic())
+    return fmt::format("{} is a topic of cluster {}", output.name, output.cluster);
+  return output.name == "-" ? "stdout is no topic" : fmt::format("{} is a file", output.name);
+}
+
+// The names that directories will have.
+Status CheckState(const RunState& state) {
+  if (!NeedsStateDirectory(state.topology, state.options)) return Status::Ok();
+  KSTREAM_RETURN_IF_ERROR(state.options.StateDir().status());
+  KSTREAM_RETURN_IF_ERROR(CheckFileName("application", state.options.app));
+  for (const TopologyStore& store : state.graph().stores) {
+    if (store.kept) KSTREAM_RETURN_IF_ERROR(CheckFileName("store", store.name()));
+  }
+  return Status::Ok();
+}
+
+// Whether transactions can hold everything that the run writes.
+Status CheckGuarantee(const RunState& state) {
+  if (state.options.guarantee == Guarantee::kAtLeastOnce) return Status::Ok();
+  if (!state.grouped()) {
+    return Status::Usage(
+        "--guarantee exactly-once needs a topic to read and --app: what was read is committed with "
+        "what came of it");
+  }
+  for (const Location& output : SinkLocations(state)) {
+    if (output.is_topic() && (output.cluster.empty() || output.cluster == kInProcess)) continue;
+    return Status::Usage(
+        fmt::format("--guarantee exactly-once: output {}, and a transaction holds topics of the "
+                    "home cluster alone: write to one there, or use at-least-once",
+                    WhatIs(output)));
+  }
+  return Status::Usage(
+      "--guarantee exactly-once: this version writes without transactions, so it cannot promise "
+      "that: use at-least-once and make readers ignore repeats");
 }
 
 // Formats and serdes are checked here, so that a mistake in them never leaves a half-made output.
@@ -121,6 +168,12 @@ Status MakeKafkaCluster(RunState* state, const Location& location) {
 
 }  // namespace
 
+Status CheckMemory(int64_t bytes) {
+  if (bytes >= kLeastMemory) return Status::Ok();
+  return Status::Usage(
+      fmt::format("{} bytes are less than stores need: at least {}M", bytes, kLeastMemory >> 20));
+}
+
 Status CheckConfiguration(RunState* state) {
   KSTREAM_RETURN_IF_ERROR(CheckNumbers(state->options));
   KSTREAM_RETURN_IF_ERROR(
@@ -128,6 +181,8 @@ Status CheckConfiguration(RunState* state) {
           .status()
           .At("--grouper"));
   KSTREAM_RETURN_IF_ERROR(CheckLocations(*state));
+  KSTREAM_RETURN_IF_ERROR(CheckGuarantee(*state));
+  KSTREAM_RETURN_IF_ERROR(CheckState(*state));
   KSTREAM_RETURN_IF_ERROR(CheckFormats(state));
   Result<FromSpec> from = FromSpec::Parse(state->options.from, state->clock->WallMs());
   if (!from.ok()) return from.status().At("--from");

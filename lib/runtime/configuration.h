@@ -4,6 +4,8 @@
 #ifndef KSTREAM_RUNTIME_CONFIGURATION_H_
 #define KSTREAM_RUNTIME_CONFIGURATION_H_
 
+#include <cstdint>
+
 #include "kstream/status.h"
 #include "runtime/run_state.h"
 
@@ -12,6 +14,9 @@ namespace kstream::runtime {
 // Checks everything that can be checked without a broker, fills in serdes, --from and limits.
 // kUsage, kExpression, with one line.
 Status CheckConfiguration(RunState* state);
+
+// What --memory may be: kUsage, without the flag's name.
+Status CheckMemory(int64_t bytes);
 
 // Makes the clusters of all inputs and outputs; connects to none.
 Status MakeClusters(RunState* state);

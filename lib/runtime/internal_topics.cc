@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <optional>
 
+#include "runtime/changelogs.h"
 #include "runtime/layout.h"
 #include "runtime/manifest.h"
+#include "runtime/state_directory.h"
 #include "topology/graph.h"
 
 namespace kstream {
@@ -42,6 +44,10 @@ bool AnyPattern(const Inputs& inputs) {
   return std::ranges::any_of(inputs, [](const Location& input) { return input.is_pattern(); });
 }
 
+bool AnyTopic(const Inputs& inputs) {
+  return std::ranges::any_of(inputs, [](const Location& input) { return input.is_topic(); });
+}
+
 // What LeadOf (layout.h) will say: true internal, false not, nullopt as the partitions are.
 std::optional<bool> LeadIsInternal(const Inputs& inputs, const RuntimeOptions& options) {
   const auto home = [](const Location& input) { return input.cluster.empty(); };
@@ -53,7 +59,7 @@ std::optional<bool> LeadIsInternal(const Inputs& inputs, const RuntimeOptions& o
 }  // namespace
 
 std::string_view ToString(InternalTopicNeed::Kind kind) {
-  constexpr std::string_view kNames[] = {"manifest", "tasks", "repartition"};
+  constexpr std::string_view kNames[] = {"manifest", "tasks", "repartition", "changelog"};
   return kNames[static_cast<size_t>(kind)];
 }
 
@@ -62,8 +68,7 @@ std::vector<InternalTopicNeed> InternalTopics(const Topology& topology,
   const TopologyGraph& graph = topology.graph();
   const Inputs inputs = AllInputs(graph);
   std::vector<InternalTopicNeed> needs;
-  const bool topics =
-      std::ranges::any_of(inputs, [](const Location& input) { return input.is_topic(); });
+  const bool topics = AnyTopic(inputs);
   const bool plain = inputs.size() == 1 && !AnyPattern(inputs) && inputs[0].cluster.empty() &&
                      graph.stores.empty() && !OwnGrouper(options);
   if (options.app.empty() || !topics || plain) return needs;
@@ -85,7 +90,20 @@ std::vector<InternalTopicNeed> InternalTopics(const Topology& topology,
         needs, [&](const InternalTopicNeed& need) { return need.topic == topic; });
     if (!known) needs.push_back({Kind::kRepartition, topic});
   }
+  for (const TopologyStore& store : graph.stores) {
+    if (const auto topic = runtime::ChangelogOf(options.app, store)) {
+      needs.push_back({Kind::kChangelog, *topic});
+    }
+  }
   return needs;
+}
+
+bool NeedsStateDirectory(const Topology& topology, const RuntimeOptions& options) {
+  if (options.app.empty() || options.dry_run) return false;
+  if (std::ranges::any_of(topology.graph().stores, &TopologyStore::kept)) return true;
+  const bool identity = options.guarantee == Guarantee::kExactlyOnce ||
+                        options.instance_id == runtime::kOwnInstance;
+  return identity && AnyTopic(AllInputs(topology.graph()));
 }
 
 }  // namespace kstream

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "kstream/internal_topics.h"
 #include "runtime/file_cluster.h"
 #include "runtime/pulse.h"
 #include "runtime/stream_thread.h"
@@ -42,7 +43,20 @@ std::string GroupHash(const Topology& topology, const GrouperChoice& grouper) {
 
 }  // namespace
 
+std::string RunShared::instance_id() const {
+  const std::string& id = state->options.instance_id;
+  if (id != kOwnInstance) return id;
+  return directory ? directory->instance() : "";
+}
+
 Status RunShared::Open() {
+  if (NeedsStateDirectory(state->topology, state->options)) {
+    KSTREAM_ASSIGN_OR_RETURN(const std::string root, state->options.StateDir());
+    KSTREAM_ASSIGN_OR_RETURN(directory,
+                             StateDirectory::Open(root, state->options.app, state->stop));
+    // Without a group no position is kept, so each run begins with nothing.
+    if (!state->grouped()) KSTREAM_RETURN_IF_ERROR(directory->Clear());
+  }
   KSTREAM_RETURN_IF_ERROR(OpenFiles(state));
   // One consumer reads all files, in one order.
   threads = state->clusters.contains(std::string(kFiles)) ? 1 : state->options.threads;
@@ -56,8 +70,8 @@ Status RunShared::Open() {
     tag.instance = NewInstance();
     KSTREAM_ASSIGN_OR_RETURN(auto admin, state->clusters.at("")->NewAdmin());
     check = std::make_unique<GroupCheck>(
-        GroupCheck::Options{state->options.app, tag, state->options.instance_id, session},
-        std::move(admin), state->clock.get());
+        GroupCheck::Options{state->options.app, tag, instance_id(), session}, std::move(admin),
+        state->clock.get());
     // Before the planner writes: a start that is refused leaves nothing behind.
     KSTREAM_RETURN_IF_ERROR(check->Precheck());
   }

@@ -228,6 +228,10 @@ Result<InternalTopic> ParseInternalTopic(const Json& json) {
   const auto found = std::ranges::find(kKinds, kind, [](auto& k) { return k.second; });
   if (topic.name.empty() || found == std::end(kKinds)) return Damaged("topics");
   topic.kind = found->first;
+  if (json.contains("made")) {
+    KSTREAM_ASSIGN_OR_RETURN(const int64_t made, Number(json, "made", 0, partitions));
+    topic.made = static_cast<int32_t>(made);
+  }
   return topic;
 }
 
@@ -269,6 +273,7 @@ std::string WriteManifest(const Manifest& manifest) {
     const auto kind = std::ranges::find(kKinds, topic.kind, [](auto& k) { return k.first; });
     topics.push_back(
         {{"name", topic.name}, {"partitions", topic.partitions}, {"kind", kind->second}});
+    if (topic.made > 0) topics.back()["made"] = topic.made;
   }
   const Json json = {{"format", kFormat},
                      {"incarnation", manifest.incarnation},

@@ -81,6 +81,9 @@ struct InternalTopic {
   std::string name;
   int32_t partitions = 0;
   Kind kind = Kind::kTasks;
+  // Of a changelog: how many of its partitions are known to have been there. One that is not there
+  // now has lost state; others are still to be made.
+  int32_t made = 0;
   bool operator==(const InternalTopic&) const = default;
 };
 

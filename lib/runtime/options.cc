@@ -11,6 +11,7 @@
 #include <charconv>
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
 #include <optional>
 #include <set>
@@ -24,6 +25,7 @@
 #include "kstream/properties.h"
 #include "kstream/runtime.h"
 #include "kstream/units.h"
+#include "runtime/configuration.h"
 #include "runtime/from_spec.h"
 #include "runtime/layout.h"
 
@@ -169,21 +171,30 @@ Status SetGrouper(RuntimeOptions* options, std::string_view text) {
   return Status::Ok();
 }
 
-Status SetInstance(RuntimeOptions* options, std::string_view text) {
-  if (text == "auto") {
-    return Status::Usage(
-        "auto keeps its id beside the stage's state, and this stage has none: give an id");
-  }
-  options->instance_id = text;
+Status SetGuarantee(RuntimeOptions* options, std::string_view text) {
+  KSTREAM_RETURN_IF_ERROR(CheckChoice(text, {"at-least-once", "exactly-once"}));
+  options->guarantee = text == "exactly-once" ? Guarantee::kExactlyOnce : Guarantee::kAtLeastOnce;
   return Status::Ok();
 }
 
-Status CheckGuarantee(RuntimeOptions*, std::string_view text) {
-  KSTREAM_RETURN_IF_ERROR(CheckChoice(text, {"at-least-once", "exactly-once"}));
-  if (text == "at-least-once") return Status::Ok();
-  return Status::Usage(
-      "this version writes without transactions, so it cannot promise exactly-once: use "
-      "at-least-once and make readers ignore repeats");
+Status SetEos(RuntimeOptions* options, std::string_view text) {
+  if (text != "true") return Status::Usage("takes no value");
+  return SetGuarantee(options, "exactly-once");
+}
+
+// --- stores ---
+
+Status SetStoreType(RuntimeOptions* options, std::string_view text) {
+  KSTREAM_RETURN_IF_ERROR(CheckChoice(text, {"rocksdb", "memory"}));
+  options->store_type = text == "memory" ? StoreSpec::Engine::kMemory : StoreSpec::Engine::kRocksDb;
+  return Status::Ok();
+}
+
+Status SetMemory(RuntimeOptions* options, std::string_view text) {
+  KSTREAM_ASSIGN_OR_RETURN(const int64_t bytes, ParseSize(text));
+  KSTREAM_RETURN_IF_ERROR(runtime::CheckMemory(bytes));
+  options->memory = bytes;
+  return Status::Ok();
 }
 
 // --- records ---
@@ -235,9 +246,13 @@ const std::vector<Option>& Options() {
       {{"partitions"}, SetInteger<&O::partitions, 1, kMaxPartitions>},
       {{"s"}, SetSerde},
       {{"threads", "j"}, SetInteger<&O::threads, 1, kMaxThreads>},
-      {{"guarantee"}, CheckGuarantee},
+      {{"guarantee"}, SetGuarantee},
+      {{"eos"}, SetEos},
       {{"commit-interval"}, SetDuration<&O::commit_interval, 1>},
-      {{"instance-id"}, SetInstance},
+      {{"state-dir"}, SetText<&O::state_dir>},
+      {{"store-type"}, SetStoreType},
+      {{"memory"}, SetMemory},
+      {{"instance-id"}, SetText<&O::instance_id>},
       {{"grouper"}, SetGrouper},
       {{"max-idle"}, SetDuration<&O::max_idle, 0>},
       {{"max-skew"}, SetDuration<&O::max_skew, 0>},
@@ -280,6 +295,28 @@ Status RuntimeOptions::Set(std::string_view name, std::string_view value) {
   // A variable of the shell that is not set: taken as no flag at all, it would change what is done.
   const Status status = value.empty() ? Status::Usage("empty value") : option->set(this, value);
   return status.At(Dashed(option->names.front()));
+}
+
+std::string_view ToString(Guarantee guarantee) {
+  return guarantee == Guarantee::kExactlyOnce ? "exactly-once" : "at-least-once";
+}
+
+std::chrono::milliseconds RuntimeOptions::CommitInterval() const {
+  constexpr std::chrono::milliseconds kAtLeastOnce{1000}, kExactlyOnce{200};
+  return commit_interval.value_or(guarantee == Guarantee::kExactlyOnce ? kExactlyOnce
+                                                                       : kAtLeastOnce);
+}
+
+Result<std::string> RuntimeOptions::StateDir() const {
+  if (!state_dir.empty()) return state_dir;
+  const char* const xdg = std::getenv("XDG_STATE_HOME");
+  // One that is not absolute is as none, says the XDG Base Directory Specification.
+  if (xdg != nullptr && *xdg == '/') return fmt::format("{}/kstream", xdg);
+  const char* const home = std::getenv("HOME");
+  if (home != nullptr && *home == '/') return fmt::format("{}/.local/state/kstream", home);
+  return Status::Usage(
+      "neither XDG_STATE_HOME nor HOME names a directory to keep state in: give one with "
+      "--state-dir");
 }
 
 }  // namespace kstream

@@ -29,6 +29,8 @@ struct StagePlan {
 
 struct RunPlan {
   std::vector<StagePlan> stages;  // parallel to TopologyGraph::stages
+  // Of the application, as its manifest says; empty where there is none. Stores carry it.
+  std::string incarnation;
   // Offsets to stop at, where the run has an end that is known at the start.
   std::map<InputPartition, int64_t> ends;
   // Partitions that were there at the start: --from is about them.

@@ -132,6 +132,7 @@ Result<bool> Planner::Refresh(bool owns_first) {
 Status Planner::Publish(Plans plans) {
   auto plan = std::make_shared<RunPlan>();
   plan->stages = std::move(plans);
+  if (manifest_) plan->incarnation = manifest_->incarnation;
   for (StagePlan& stage : plan->stages) {
     stage.shared = SharedIn(stage.tasks);
     for (const InputTopic& topic : stage.topics) {

@@ -68,6 +68,11 @@ class Planner {
   Status Write(const Manifest& wanted);
   Status TakeManifest(Plans* plans) const;
   Status MakeInternalTopics();
+  Status MakeInternalTopic(const InternalTopic& topic, std::map<std::string, int32_t>* existing);
+  Status CheckChangelogs() const;
+  // Those that this topology uses; what older versions of it used is left alone.
+  std::vector<InternalTopic> InternalTopicsInUse() const;
+  Status RecordMade(const std::vector<InternalTopic>& topics);
   Status Publish(Plans plans);
   Status FindEnds(RunPlan* plan);
 

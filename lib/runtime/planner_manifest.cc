@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/log.h"
+#include "runtime/changelogs.h"
 #include "runtime/planner.h"
 
 namespace kstream::runtime {
@@ -25,13 +27,24 @@ const std::map<std::string, std::string> kRepartitionConfig = {
 // Nothing is ever written to it.
 const std::map<std::string, std::string> kTasksConfig = {{"cleanup.policy", "delete"}};
 
+const TopicSettings& SettingsOf(InternalTopic::Kind kind) {
+  switch (kind) {
+    case InternalTopic::Kind::kChangelog:
+      return ChangelogSettings();
+    case InternalTopic::Kind::kRepartition:
+      return kRepartitionConfig;
+    default:
+      return kTasksConfig;
+  }
+}
+
 void Replace(std::vector<InternalTopic>* topics, const InternalTopic& topic) {
-  const auto found = std::find_if(topics->begin(), topics->end(),
-                                  [&](const InternalTopic& t) { return t.name == topic.name; });
+  const auto found = std::ranges::find(*topics, topic.name, &InternalTopic::name);
   if (found == topics->end()) {
     topics->push_back(topic);
   } else {
-    *found = topic;
+    found->partitions = topic.partitions;
+    found->kind = topic.kind;
   }
 }
 
@@ -67,6 +80,14 @@ Manifest Planner::Propose(const Plans& plans) const {
               {topic.name, RepartitionCount(topic, plans), InternalTopic::Kind::kRepartition});
     }
   }
+  for (size_t i = 0; i < plans.size(); i++) {
+    for (const size_t store : state_->graph().stages[i].stores) {
+      const auto topic = ChangelogOf(options.app, state_->graph().stores[store]);
+      if (!topic) continue;
+      Replace(&manifest.topics, {*topic, static_cast<int32_t>(plans[i].tasks.size()),
+                                 InternalTopic::Kind::kChangelog});
+    }
+  }
   for (const TopologyStore& store : state_->graph().stores) {
     if (std::find(manifest.stores.begin(), manifest.stores.end(), store.name()) ==
         manifest.stores.end()) {
@@ -79,6 +100,7 @@ Manifest Planner::Propose(const Plans& plans) const {
 // `owner`: changes are ours to make. At the start only what cannot wait is written: a first
 // manifest, and the names of internal topics that are to be made.
 Status Planner::KeepManifest(Plans* plans, bool owner) {
+  KSTREAM_RETURN_IF_ERROR(CheckChangelogs());
   const Manifest wanted = Propose(*plans);
   const bool news = !manifest_ || wanted.topics != manifest_->topics;
   if (!state_->options.dry_run && (news || (owner && wanted != *manifest_))) {
@@ -133,29 +155,88 @@ Status Planner::TakeManifest(Plans* plans) const {
   return Status::Ok();
 }
 
-Status Planner::MakeInternalTopics() {
-  if (manifest_->topics.empty()) return Status::Ok();
-  KSTREAM_ASSIGN_OR_RETURN(auto existing,
-                           admins_->Ask("", [](Admin* admin) { return admin->Topics("^"); }));
-  for (const InternalTopic& topic : manifest_->topics) {
-    const auto found = existing.find(topic.name);
-    if (found == existing.end()) {
-      const bool tasks = topic.kind == InternalTopic::Kind::kTasks;
-      KSTREAM_RETURN_IF_ERROR(admins_
-                                  ->Ask("",
-                                        [&](Admin* admin) {
-                                          return admin->CreateTopic(
-                                              topic.name, topic.partitions, kDefaultReplication,
-                                              tasks ? kTasksConfig : kRepartitionConfig);
-                                        })
-                                  .status());
-    } else if (found->second < topic.partitions) {
-      KSTREAM_RETURN_IF_ERROR(admins_->Ask(
-          "", [&](Admin* admin) { return admin->CreatePartitions(topic.name, topic.partitions); }));
-      found->second = topic.partitions;
+Status Planner::CheckChangelogs() const {
+  if (!manifest_) return Status::Ok();
+  const TopologyGraph& graph = state_->graph();
+  for (size_t i = 0; i < graph.stages.size(); i++) {
+    for (const size_t store : graph.stages[i].stores) {
+      KSTREAM_RETURN_IF_ERROR(
+          CheckChangelogFits(state_->options.app, *manifest_, i, graph.stores[store]));
     }
   }
-  return CheckInternalTopics(state_->options.app, &*manifest_, manifest_->topics, existing);
+  return Status::Ok();
+}
+
+std::vector<InternalTopic> Planner::InternalTopicsInUse() const {
+  std::vector<InternalTopic> topics;
+  const auto used = [this](const InternalTopic& topic) {
+    return topic.kind != InternalTopic::Kind::kChangelog ||
+           std::ranges::any_of(state_->graph().stores, [&](const TopologyStore& store) {
+             return ChangelogOf(state_->options.app, store) == topic.name;
+           });
+  };
+  std::ranges::copy_if(manifest_->topics, std::back_inserter(topics), used);
+  // A task begins with its partition of <app>.tasks, so that comes when the others are there.
+  std::stable_partition(topics.begin(), topics.end(), [](const InternalTopic& t) {
+    return t.kind != InternalTopic::Kind::kTasks;
+  });
+  return topics;
+}
+
+Status Planner::MakeInternalTopics() {
+  const std::vector<InternalTopic> topics = InternalTopicsInUse();
+  if (topics.empty()) return Status::Ok();
+  KSTREAM_ASSIGN_OR_RETURN(auto existing,
+                           admins_->Ask("", [](Admin* admin) { return admin->Topics("^"); }));
+  for (const InternalTopic& topic : topics) {
+    KSTREAM_RETURN_IF_ERROR(MakeInternalTopic(topic, &existing));
+  }
+  KSTREAM_RETURN_IF_ERROR(CheckInternalTopics(state_->options.app, &*manifest_, topics, existing));
+  return RecordMade(topics);
+}
+
+Status Planner::MakeInternalTopic(const InternalTopic& topic,
+                                  std::map<std::string, int32_t>* existing) {
+  const auto found = existing->find(topic.name);
+  if (found == existing->end()) {
+    if (topic.made > 0) return ChangelogGone(state_->options.app, topic.name);
+    const auto create = [&](Admin* admin) {
+      return admin->CreateTopic(topic.name, topic.partitions, kDefaultReplication,
+                                SettingsOf(topic.kind));
+    };
+    return admins_->Ask("", create).status();
+  }
+  if (topic.kind == InternalTopic::Kind::kChangelog) {
+    KSTREAM_ASSIGN_OR_RETURN(const TopicSettings settings, admins_->Ask("", [&](Admin* admin) {
+      return admin->TopicConfig(topic.name);
+    }));
+    KSTREAM_RETURN_IF_ERROR(CheckChangelogSettings(topic.name, settings));
+  }
+  // With less than it has had already it is another one, as CheckInternalTopics will say.
+  if (found->second >= topic.partitions || found->second < topic.made) return Status::Ok();
+  found->second = topic.partitions;
+  return admins_->Ask(
+      "", [&](Admin* admin) { return admin->CreatePartitions(topic.name, topic.partitions); });
+}
+
+// Another's change may come first, so it is tried again; who loses each time leaves it to the next
+// start.
+Status Planner::RecordMade(const std::vector<InternalTopic>& topics) {
+  constexpr int kTries = 5;
+  for (int i = 0; i < kTries; i++) {
+    Manifest wanted = *manifest_;
+    for (InternalTopic& topic : wanted.topics) {
+      const auto made = std::ranges::find(topics, topic.name, &InternalTopic::name);
+      if (topic.kind == InternalTopic::Kind::kChangelog && made != topics.end()) {
+        topic.made = std::max(topic.made, made->partitions);
+      }
+    }
+    if (wanted == *manifest_) return Status::Ok();
+    KSTREAM_ASSIGN_OR_RETURN(Manifest stands, log_->Change(*manifest_, wanted));
+    KSTREAM_RETURN_IF_ERROR(CheckIncarnation(state_->options.app, *manifest_, stands));
+    manifest_ = std::move(stands);
+  }
+  return Status::Ok();
 }
 
 }  // namespace kstream::runtime

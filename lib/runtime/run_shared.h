@@ -16,6 +16,7 @@
 #include "runtime/outputs.h"
 #include "runtime/planner.h"
 #include "runtime/run_state.h"
+#include "runtime/state_directory.h"
 
 namespace kstream::runtime {
 
@@ -26,14 +27,19 @@ struct RunShared {
   RunShared(RunState* state, OutputFiles* files)
       : state(state), files(files), admins(state), planner(state, &admins), ends(state, &admins) {}
 
-  // Finds what there is to read, makes what is missing, opens the outputs.
+  // Locks the state directory, finds what there is to read, makes what is missing, opens the
+  // outputs.
   Status Open();
+
+  // What --instance-id says, or stands for; empty: a dynamic member. After Open.
+  std::string instance_id() const;
 
   RunState* const state;
   OutputFiles* const files;
   Admins admins;
   Planner planner;
   Ends ends;
+  std::unique_ptr<StateDirectory> directory;            // null: nothing is kept there
   MemberTag tag;                                        // with a group
   std::unique_ptr<GroupCheck> check;                    // with a group
   int threads = 1;                                      // that share the work

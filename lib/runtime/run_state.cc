@@ -74,6 +74,13 @@ Result<Serdes> RunState::SerdesOf(const SourceSpec& source) const {
   return Serdes::Parse(source.serdes->key, source.serdes->value);
 }
 
+StoreSpec::Engine RunState::EngineOf(const StoreSpec& store) const {
+  using Engine = StoreSpec::Engine;
+  if (store.engine != Engine::kDefault) return store.engine;
+  if (options.store_type != Engine::kDefault) return options.store_type;
+  return options.app.empty() || options.dry_run ? Engine::kMemory : Engine::kRocksDb;
+}
+
 bool RunState::ReadsTopics(const TopologyGraph& graph) {
   return std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const TopologyNode& node) {
     return node.kind == TopologyNode::Kind::kSource &&

@@ -71,6 +71,9 @@ struct RunState {
   std::chrono::milliseconds ConsumerProperty(std::string_view name,
                                              std::chrono::milliseconds otherwise) const;
 
+  // What keeps a store: as it says itself, or --store-type.
+  StoreSpec::Engine EngineOf(const StoreSpec& store) const;
+
   // Whether threads are members of a group, which keeps their positions.
   bool grouped() const { return !options.app.empty() && reads_topics_; }
   task::BadRecords::Policy policy() const { return {options.on_error, options.max_errors}; }

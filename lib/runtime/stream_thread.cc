@@ -70,7 +70,7 @@ Status StreamThread::Open() {
   KSTREAM_RETURN_IF_ERROR(OpenReaders());
   const bool commits = state_->grouped() && !state_->options.dry_run;
   committer_ = std::make_unique<Committer>(
-      &outputs_, commits ? home()->consumer() : nullptr, state_->options.commit_interval,
+      &outputs_, commits ? home()->consumer() : nullptr, state_->options.CommitInterval(),
       [this](bool all) { return Positions(all); }, *state_->clock, &metrics_->commits);
   if (state_->grouped()) {
     SetState(ThreadState::kRebalancing);
@@ -114,8 +114,8 @@ Status StreamThread::OpenReaders() {
       MemberTag tag = shared_->tag;
       tag.thread = index_;
       consumer.client_id = tag.ToClientId();
-      if (!options.instance_id.empty())
-        consumer.instance_id = fmt::format("{}-{}", options.instance_id, index_);
+      if (const std::string id = shared_->instance_id(); !id.empty())
+        consumer.instance_id = fmt::format("{}-{}", id, index_);
     }
     KSTREAM_ASSIGN_OR_RETURN(auto opened, state_->clusters.at(cluster)->NewConsumer(consumer));
     readers_.push_back(std::make_unique<Reader>(cluster, std::move(opened)));

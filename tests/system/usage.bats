@@ -25,7 +25,7 @@ refused() {  # CODE MESSAGE COMMAND...
 }
 
 @test "usage: flags of stages with state are unknown to stages without" {
-  for flag in --unique-by --table --eos --state-dir --store-type --memory --standby --http; do
+  for flag in --unique-by --table --standby --http; do
     refused 2 "unknown flag $flag" kstream-filter "$flag" .a
   done
 }
@@ -91,8 +91,14 @@ refused() {  # CODE MESSAGE COMMAND...
 }
 
 @test "usage: exactly-once is refused with the reason" {
-  refused 2 'kstream-filter: error: --guarantee: this version writes without transactions' \
+  refused 2 'kstream-filter: error: --guarantee exactly-once needs a topic to read and --app: ' \
     kstream-filter --guarantee exactly-once .a
+  local kafka="kstream-filter -b 127.0.0.1:1 --cluster eu=127.0.0.2:1 -i in --eos -G g"
+  refused 2 'kstream-filter: error: --guarantee exactly-once: output stdout is no topic, and a transaction ' $kafka .a
+  refused 2 'output file is a file, and a transaction ' $kafka -o out --else file:file .a
+  refused 2 'output bad is a topic of cluster eu, and ' $kafka -o out --dead-letter eu:bad .a
+  refused 2 'kstream-filter: error: --guarantee exactly-once: this version writes without transactions' \
+    $kafka -o out .a
   try 0 piped '1\n' kstream-filter --guarantee at-least-once true
 }
 
@@ -151,11 +157,6 @@ refused() {  # CODE MESSAGE COMMAND...
   try 0 kstream-filter -b 127.0.0.1:1 --cluster eu=127.0.0.2:1 -G g -i orders -i eu:orders --explain .a
 }
 
-@test "usage: an instance id that is kept is for stages with state" {
-  refused 2 'kstream-filter: error: --instance-id: auto keeps its id beside' \
-    kstream-filter -b 127.0.0.1:1 -i x -G g --instance-id auto .a
-}
-
 @test "usage: formats of the output that contradict each other" {
   refused 2 'kstream-filter: error: --out: contradicts -J: ' kstream-filter -J --out csv .a
   refused 2 'kstream-filter: error: -J: contradicts --format: ' kstream-filter -f '%s' -J .a
@@ -168,6 +169,10 @@ refused() {  # CODE MESSAGE COMMAND...
   try 0 piped '1\n' kstream-filter -e --commit-interval 5s --create-output 3 --partitioner crc32 \
     --instance-id one -G g --from beginning --partition 5 true
   assert_output 1
+  try 0 piped '1\n' kstream-filter --instance-id auto -G g --state-dir here --memory 8M \
+    --store-type rocksdb true
+  assert_output 1
+  assert [ ! -e here ]
 }
 
 @test "expressions: where and what is wrong, exit 3" {
@@ -215,6 +220,43 @@ refused() {  # CODE MESSAGE COMMAND...
   assert_line --regexp '^out.acks = 1 +# -X$'
   assert_line --regexp '^in.client.id = i +# -X$'
   assert_line --regexp '^out.client.id = f +# conf:6$'
+}
+
+@test "configuration: where state is kept" {
+  unset XDG_STATE_HOME
+  try 0 kstream-filter -X dump
+  assert_line --regexp "^state-dir = $HOME/.local/state/kstream +# default$"
+  assert_line --regexp '^store-type = memory +# default$'
+  assert_line --regexp '^memory = 268435456 +# default$'
+  assert_line --regexp '^guarantee = at-least-once +# default$'
+  assert_line --regexp '^commit-interval = 1000ms +# default$'
+  XDG_STATE_HOME=/xdg try 0 kstream-filter -G g -X dump
+  assert_line --regexp '^state-dir = /xdg/kstream +# default$'
+  assert_line --regexp '^store-type = rocksdb +# default$'
+  try 0 kstream-filter --state-dir here --store-type rocksdb --memory 64M --eos --commit-interval 2s -X dump
+  assert_line --regexp '^state-dir = here +# --state-dir$'
+  assert_line --regexp '^store-type = rocksdb +# --store-type$'
+  assert_line --regexp '^memory = 67108864 +# --memory$'
+  assert_line --regexp '^guarantee = exactly-once +# --guarantee$'
+  assert_line --regexp '^commit-interval = 2000ms +# --commit-interval$'
+  try 0 kstream-filter --eos -X dump
+  assert_line --regexp '^commit-interval = 200ms +# default$'
+}
+
+@test "usage: state" {
+  refused 2 'error: --memory: 1 bytes are less than stores need: at least 8M' kstream-filter --memory 1 .a
+  refused 2 "error: --store-type: 'disk' is none of rocksdb, memory" kstream-filter --store-type disk .a
+  # An identity of its own is kept in a directory of the application's name.
+  local kafka="kstream-filter -b 127.0.0.1:1 -i in -o out --instance-id auto"
+  refused 2 'error: --instance-id needs --app' $kafka .a
+  refused 2 'error: application "..": ' $kafka -G .. .a
+  refused 2 'error: application "a/b": ' $kafka -G a/b .a
+  try 0 $kafka -G g --state-dir here --explain .a
+  assert_line 'state: here/g'
+  assert_equal "$($kafka -G g --state-dir here --explain=json .a | jq -r .state)" here/g
+  try 0 kstream-filter -G g --explain .a
+  refute_output --partial 'state:'
+  assert [ ! -e here ]
 }
 
 @test "configuration: where the file is found" {

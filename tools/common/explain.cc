@@ -94,7 +94,16 @@ std::string_view Policy(const RuntimeOptions& runtime) {
   return kPolicies[static_cast<int>(runtime.on_error)];
 }
 
-std::string Text(const StagePlan& plan, const InternalNeeds& internal, std::string_view tool) {
+// Where the state of the run is kept; empty where nothing is. That there is such a place was
+// checked when the runtime was made.
+std::string StateOf(const StagePlan& plan, const Topology& topology) {
+  const Result<std::string> root = plan.runtime.StateDir();
+  if (!root.ok() || !NeedsStateDirectory(topology, plan.runtime)) return "";
+  return fmt::format("{}/{}", *root, plan.runtime.app);
+}
+
+std::string Text(const StagePlan& plan, const InternalNeeds& internal, const std::string& state,
+                 std::string_view tool) {
   const RuntimeOptions& runtime = plan.runtime;
   std::string text = fmt::format("stage {}\n", tool);
   for (const PlanNode& node : plan.nodes) {
@@ -113,9 +122,11 @@ std::string Text(const StagePlan& plan, const InternalNeeds& internal, std::stri
                       runtime.threads);
   text += runtime.app.empty() ? "application: none, so no group and no commits\n"
                               : fmt::format("application: {}\n", runtime.app);
-  text += fmt::format("guarantee: at-least-once\nbad records: {}", Policy(runtime));
+  text +=
+      fmt::format("guarantee: {}\nbad records: {}", ToString(runtime.guarantee), Policy(runtime));
   if (runtime.dead_letter) text += fmt::format(", to {}", Place(*runtime.dead_letter));
   text += "\n";
+  if (!state.empty()) text += fmt::format("state: {}\n", state);
   for (const InternalTopicNeed& need : internal) {
     text += fmt::format("internal topic: {}\n", Describe(need));
   }
@@ -135,7 +146,8 @@ Json ToJson(std::string_view name, const Expression& expression) {
   return json;
 }
 
-std::string AsJson(const StagePlan& plan, const InternalNeeds& internal, std::string_view tool) {
+std::string AsJson(const StagePlan& plan, const InternalNeeds& internal, const std::string& state,
+                   std::string_view tool) {
   Json nodes = Json::array();
   for (const PlanNode& node : plan.nodes) {
     Json json = {{"name", node.name}, {"kind", Kind(node)}, {"from", node.parents}};
@@ -156,8 +168,9 @@ std::string AsJson(const StagePlan& plan, const InternalNeeds& internal, std::st
   if (!plan.runtime.app.empty()) json["app"] = plan.runtime.app;
   json["grouper"] = plan.runtime.grouper;
   json["threads"] = plan.runtime.threads;
-  json["guarantee"] = "at-least-once";
+  json["guarantee"] = ToString(plan.runtime.guarantee);
   json["on_error"] = Policy(plan.runtime);
+  if (!state.empty()) json["state"] = state;
   json["internal_topics"] = Json::array();
   for (const InternalTopicNeed& need : internal) {
     json["internal_topics"].push_back(
@@ -205,8 +218,9 @@ std::string Dot(const StagePlan& plan, const InternalNeeds& internal, std::strin
 std::string Explain(const StagePlan& plan, const Topology& topology, std::string_view tool,
                     std::string_view form) {
   const InternalNeeds internal = InternalTopics(topology, plan.runtime);
-  if (form == "json") return AsJson(plan, internal, tool);
-  return form == "dot" ? Dot(plan, internal, tool) : Text(plan, internal, tool);
+  const std::string state = StateOf(plan, topology);
+  if (form == "json") return AsJson(plan, internal, state, tool);
+  return form == "dot" ? Dot(plan, internal, tool) : Text(plan, internal, state, tool);
 }
 
 }  // namespace kstream::tools

@@ -156,9 +156,13 @@ void AddOptions(const RuntimeOptions& runtime, Json* json) {
   if (runtime.serdes.key != defaults.serdes.key) out["s"]["key"] = runtime.serdes.key;
   if (runtime.serdes.value != defaults.serdes.value) out["s"]["value"] = runtime.serdes.value;
   if (runtime.threads != defaults.threads) out["threads"] = runtime.threads;
-  if (runtime.commit_interval != defaults.commit_interval) {
-    out["commit-interval"] = Print(runtime.commit_interval);
+  if (runtime.guarantee != defaults.guarantee) out["guarantee"] = ToString(runtime.guarantee);
+  if (runtime.commit_interval) out["commit-interval"] = Print(*runtime.commit_interval);
+  if (!runtime.state_dir.empty()) out["state-dir"] = runtime.state_dir;
+  if (runtime.store_type != defaults.store_type) {
+    out["store-type"] = runtime.store_type == StoreSpec::Engine::kMemory ? "memory" : "rocksdb";
   }
+  if (runtime.memory != defaults.memory) out["memory"] = fmt::format("{}", runtime.memory);
   if (!runtime.instance_id.empty()) out["instance-id"] = runtime.instance_id;
   if (runtime.grouper != defaults.grouper) out["grouper"] = runtime.grouper;
   if (runtime.max_idle != defaults.max_idle) out["max-idle"] = Print(runtime.max_idle);

@@ -200,13 +200,18 @@ FlagGroup Kafka(StageOptions* o) {
         .help = "at-least-once (default); this version refuses exactly-once",
         .choices = {"at-least-once", "exactly-once"},
         .option = &o->runtime},
+       {.names = "--eos",
+        .metavar = "",
+        .help = "the same as --guarantee exactly-once",
+        .option = &o->runtime},
        {.names = "--commit-interval",
         .metavar = "DUR",
-        .help = "time between commits (default 1s)",
+        .help = "time between commits (default 1s; 200ms under exactly-once)",
         .option = &o->runtime},
        {.names = "--instance-id",
-        .metavar = "ID",
-        .help = "stay the same member over a restart (group.instance.id)",
+        .metavar = "ID|auto",
+        .help = "stay the same member over a restart (group.instance.id); auto keeps an id in the "
+                "state directory",
         .option = &o->runtime},
        {.names = "--grouper",
         .metavar = "WHICH",
@@ -224,6 +229,26 @@ FlagGroup Kafka(StageOptions* o) {
         .help = "do not read a partition that is ahead of the slowest of its task by more "
                 "(default: no limit)",
         .option = &o->runtime}}};
+}
+
+FlagGroup State(StageOptions* o) {
+  return {"State",
+          {{.names = "--state-dir",
+            .metavar = "DIR",
+            .help = "keep the state of applications in DIR (default $XDG_STATE_HOME/kstream, else "
+                    "~/.local/state/kstream)",
+            .takes_file = true,
+            .option = &o->runtime},
+           {.names = "--store-type",
+            .metavar = "TYPE",
+            .help = "keep stores on disk or in memory (default: rocksdb with --app, else memory)",
+            .choices = {"rocksdb", "memory"},
+            .option = &o->runtime},
+           {.names = "--memory",
+            .metavar = "SIZE",
+            .help = "what all stores together may hold in memory: 64K 256M 4G (default 256M, on "
+                    "every machine; at least 8M)",
+            .option = &o->runtime}}};
 }
 
 FlagGroup Running(StageOptions* o) {
@@ -287,6 +312,7 @@ Setter SetExpression(std::optional<Expression>* target, std::vector<std::string>
 void AddStageFlags(StageOptions* options, CommandLine* line) {
   line->groups.push_back(InputAndOutput(options));
   line->groups.push_back(Kafka(options));
+  line->groups.push_back(State(options));
   line->groups.push_back(Running(options));
 }
 

@@ -30,6 +30,28 @@ std::chrono::seconds GraceOf(const StagePlan& plan) {
   return std::chrono::seconds(topics ? 10 : 2);
 }
 
+// What is kept and how, for -X dump, in its form.
+std::string DumpState(const RuntimeOptions& runtime) {
+  const RuntimeOptions defaults;
+  std::string text = "# state\n";
+  const auto add = [&text](std::string_view name, std::string_view value, bool given) {
+    text += fmt::format("{:<48}  # {}\n", fmt::format("{} = {}", name, value),
+                        given ? fmt::format("--{}", name) : "default");
+  };
+  add("guarantee", ToString(runtime.guarantee), runtime.guarantee != defaults.guarantee);
+  add("commit-interval", fmt::format("{}ms", runtime.CommitInterval().count()),
+      runtime.commit_interval.has_value());
+  const Result<std::string> directory = runtime.StateDir();
+  add("state-dir", directory.ok() ? *directory : "", !runtime.state_dir.empty());
+  const auto store_type = runtime.store_type;
+  const bool on_disk = store_type == StoreSpec::Engine::kDefault
+                           ? !runtime.app.empty()
+                           : store_type == StoreSpec::Engine::kRocksDb;
+  add("store-type", on_disk ? "rocksdb" : "memory", store_type != defaults.store_type);
+  add("memory", fmt::format("{}", runtime.memory), runtime.memory != defaults.memory);
+  return text;
+}
+
 }  // namespace
 
 void StageTool::Setup(CommandLine* line) {
@@ -59,6 +81,7 @@ Status StageTool::Run(bool, Reporter* reporter) {
     std::string text;
     for (const PlanCluster& cluster : places.clusters)
       text += DumpProperties(cluster.name, cluster.properties);
+    text += DumpState(options_.runtime);
     return WriteStdout(text);
   }
   KSTREAM_ASSIGN_OR_RETURN(StagePlan plan, Plan(places));

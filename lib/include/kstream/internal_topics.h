@@ -1,4 +1,5 @@
-// InternalTopics: the topics that a run makes for itself, beside its inputs and outputs.
+// InternalTopics: what a run makes for itself, beside its inputs and outputs: topics, and whether
+// it needs a directory.
 #ifndef KSTREAM_INTERNAL_TOPICS_H_
 #define KSTREAM_INTERNAL_TOPICS_H_
 
@@ -18,6 +19,7 @@ struct InternalTopicNeed {
     kManifest,  // <app>.kstream: leads, layout and the names of the others, kept for good
     kTasks,     // <app>.tasks: empty, a partition for each task, where no input can stand for them
     kRepartition,  // <app>-<name>-repartition: between two stages
+    kChangelog,    // <app>-<store>-changelog: the journal of a store, a partition for each task
   };
   Kind kind = Kind::kManifest;
   std::string topic;
@@ -31,6 +33,10 @@ KSTREAM_EXPORT std::string_view ToString(InternalTopicNeed::Kind kind);
 // at home is all that there is.
 KSTREAM_EXPORT std::vector<InternalTopicNeed> InternalTopics(const Topology& topology,
                                                              const RuntimeOptions& options);
+
+// Whether the run keeps something in <state dir>/<app>, which it locks: stores, or the identity of
+// this member of a group. Not without an app, nor in a dry run.
+KSTREAM_EXPORT bool NeedsStateDirectory(const Topology& topology, const RuntimeOptions& options);
 
 }  // namespace kstream
 

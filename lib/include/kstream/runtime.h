@@ -21,11 +21,17 @@
 #include "kstream/properties.h"
 #include "kstream/serdes.h"
 #include "kstream/status.h"
+#include "kstream/store.h"
 #include "kstream/topology.h"
 
 namespace kstream {
 
 enum class OnError { kFail, kSkip, kDeadLetter };
+
+// kAtLeastOnce: a failure may repeat outputs. kExactlyOnce: outputs, stores and positions change
+// together, in transactions; all outputs must be topics at home, and there must be an app.
+enum class Guarantee : uint8_t { kAtLeastOnce, kExactlyOnce };
+KSTREAM_EXPORT std::string_view ToString(Guarantee guarantee);
 
 // Configuration; each member is the flag of the same name.
 struct KSTREAM_EXPORT RuntimeOptions {
@@ -37,6 +43,12 @@ struct KSTREAM_EXPORT RuntimeOptions {
   // tools: an unknown name, a value that is none.
   Status Set(std::string_view name, std::string_view value);
 
+  // What is given, or else 1 s, and 200 ms under exactly-once, whose readers wait for commits.
+  std::chrono::milliseconds CommitInterval() const;
+  // What is given, or else $XDG_STATE_HOME/kstream, or else ~/.local/state/kstream. kUsage: none
+  // of them is known.
+  Result<std::string> StateDir() const;
+
   ClusterOptions home;                             // --brokers, -X, -F
   std::map<std::string, ClusterOptions> clusters;  // --cluster
   std::string app;                                 // --app; empty: no group, no commits
@@ -44,12 +56,22 @@ struct KSTREAM_EXPORT RuntimeOptions {
   bool from_given = false;       // whether the user said --from: then it answers lost offsets too
   bool exit_at_end = false;      // --exit-at-end
   std::optional<int64_t> limit;  // --limit, output records
-  std::optional<std::chrono::milliseconds> timeout;   // --timeout
-  int partitions = 1;                                 // --partitions, of files
-  SerdeNames serdes;                                  // -s
-  int threads = 1;                                    // --threads
-  std::chrono::milliseconds commit_interval{1000};    // --commit-interval
-  std::string instance_id;                            // --instance-id; empty: a dynamic member
+  std::optional<std::chrono::milliseconds> timeout;  // --timeout
+  int partitions = 1;                                // --partitions, of files
+  SerdeNames serdes;                                 // -s
+  int threads = 1;                                   // --threads
+  Guarantee guarantee = Guarantee::kAtLeastOnce;     // --guarantee, --eos
+  // --commit-interval; nullopt: CommitInterval says it
+  std::optional<std::chrono::milliseconds> commit_interval;
+  std::string state_dir;  // --state-dir; empty: StateDir says it
+  // --store-type, for stores that do not say it themselves; kDefault: RocksDB where state is kept
+  // (with an app), else in memory.
+  StoreSpec::Engine store_type = StoreSpec::Engine::kDefault;
+  // --memory, bytes: what all stores of the process together may hold in memory (blocks, write
+  // buffers, rows not yet written). The same on every machine, so that what runs in one place runs
+  // in another; enough for the hot rows of millions of keys, and little beside what fetching takes.
+  int64_t memory = int64_t{256} << 20;
+  std::string instance_id;  // --instance-id; empty: a dynamic member; "auto": kept in the state dir
   std::string grouper = "default";                    // --grouper
   Grouper custom_grouper;                             // instead of it
   std::chrono::milliseconds max_idle{0};              // --max-idle

@@ -58,6 +58,7 @@ TEST_F(ConfigurationTest, NumbersHaveBounds) {
       {"--timeout", [](auto* o) { o->timeout = milliseconds(-1); }},
       {"--max-errors", [](auto* o) { o->max_errors = -1; }},
       {"--commit-interval", [](auto* o) { o->commit_interval = milliseconds(0); }},
+      {"--memory", [](auto* o) { o->memory = 1; }},
       {"--max-idle", [](auto* o) { o->max_idle = milliseconds(-1); }},
       {"--max-skew", [](auto* o) { o->max_skew = milliseconds(-1); }},
       {"--create-output",
@@ -112,6 +113,37 @@ TEST_F(ConfigurationTest, AGroupCannotKeepPositionsInFiles) {
   ExpectUsage("--app with files");
   source_.inputs = {kStdin};
   EXPECT_EQ(Said(Check()), "") << "with files alone there is no group";
+}
+
+TEST_F(ConfigurationTest, ExactlyOnceIsForTopicsAtHome) {
+  options_.guarantee = Guarantee::kExactlyOnce;
+  ExpectUsage("exactly-once needs a topic to read and --app");
+  options_.app = "app";
+  options_.state_dir = "state";
+  ExpectUsage("without transactions");
+  for (const auto& [output, what] :
+       {std::pair(kStdin, "stdout is no topic"),
+        std::pair(Location{Location::Kind::kFile, "", "f"}, "f is a file"),
+        std::pair(Location::Topic("t", "eu"), "t is a topic of cluster eu")}) {
+    output_ = output;
+    ExpectUsage(what);
+  }
+  output_ = Location::Topic("out");
+  options_.dead_letter = Location::Topic("bad", "eu");
+  ExpectUsage("bad is a topic of cluster eu");
+}
+
+TEST_F(ConfigurationTest, WhatIsKeptHasTheNameOfAFile) {
+  options_.app = "a/b";
+  EXPECT_EQ(Said(Check()), "") << "nothing is kept";
+  options_.instance_id = "auto";
+  ExpectUsage("application \"a/b\"");
+  for (const std::string& app : {std::string(".."), std::string(256, 'a')}) {
+    options_.app = app;
+    ExpectUsage("choose another name");
+  }
+  options_.app = "app";
+  EXPECT_EQ(Said(Check()), "");
 }
 
 TEST_F(ConfigurationTest, StdinIsReadOnce) {

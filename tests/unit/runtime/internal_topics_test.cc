@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "kstream/operators.h"
+
 namespace kstream {
 namespace {
 
@@ -74,6 +76,43 @@ TEST(InternalTopics, ARepartitionTopicIsMadeOnce) {
   EXPECT_EQ(needs[0].topic, "shop.kstream");
   EXPECT_EQ(needs[1].topic, "shop-by-user-repartition");
   EXPECT_EQ(ToString(needs[1].kind), "repartition");
+}
+
+// A stage with a store that the runtime keeps, and one that is the user's own.
+Topology Counts(bool changelog = true) {
+  TopologyBuilder builder;
+  builder.AddSource("in", {.inputs = {kOrders}})
+      .AddProcessor("count", *Map({.value = *Expression::Compile(".")}), {"in"})
+      .AddStore({.name = "cnt", .changelog = changelog}, {"count"})
+      .AddStore("own", InMemoryKeyValueStore(), {"count"});
+  return *builder.Build();
+}
+
+TEST(InternalTopics, AStoreThatIsKeptHasAChangelogUnlessItIsSaid) {
+  const auto needs = InternalTopics(Counts(), Shop());
+  ASSERT_EQ(needs.size(), 2u);
+  EXPECT_EQ(needs[1].topic, "shop-cnt-changelog");
+  EXPECT_EQ(ToString(needs[1].kind), "changelog");
+  EXPECT_EQ(InternalTopics(Counts(false), Shop()).size(), 1u);
+  EXPECT_THAT(InternalTopics(Counts(), RuntimeOptions()), IsEmpty());
+}
+
+TEST(NeedsStateDirectory, WhereSomethingOutlivesTheProcess) {
+  TopologyBuilder plain;
+  plain.AddSource("in", {.inputs = {kOrders}}).AddSink("out", {.output = kReturns}, {"in"});
+  const Topology stateless = *plain.Build();
+  EXPECT_FALSE(NeedsStateDirectory(stateless, Shop()));
+  EXPECT_TRUE(NeedsStateDirectory(Counts(), Shop()));
+  EXPECT_TRUE(NeedsStateDirectory(Counts(false), Shop()));
+  EXPECT_FALSE(NeedsStateDirectory(Counts(), RuntimeOptions())) << "without an app";
+  RuntimeOptions options = Shop();
+  options.instance_id = "auto";
+  EXPECT_TRUE(NeedsStateDirectory(stateless, options));
+  options.dry_run = true;
+  EXPECT_FALSE(NeedsStateDirectory(stateless, options));
+  options = Shop();
+  options.guarantee = Guarantee::kExactlyOnce;
+  EXPECT_TRUE(NeedsStateDirectory(stateless, options)) << "for the id of its transactions";
 }
 
 }  // namespace

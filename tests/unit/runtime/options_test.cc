@@ -44,6 +44,9 @@ TEST_F(OptionsTest, EachSetsItsMember) {
   Take("guarantee", "at-least-once");
   Take("commit-interval", "200ms");
   Take("instance-id", "one");
+  Take("state-dir", "/state");
+  Take("store-type", "memory");
+  Take("memory", "1G");
   Take("grouper", "broadcast:rates");
   Take("max-idle", "0s");
   Take("max-idle", "2s");
@@ -64,6 +67,9 @@ TEST_F(OptionsTest, EachSetsItsMember) {
   EXPECT_EQ(options_.threads, 4);
   EXPECT_EQ(options_.commit_interval, milliseconds(200));
   EXPECT_EQ(options_.instance_id, "one");
+  EXPECT_EQ(options_.state_dir, "/state");
+  EXPECT_EQ(options_.store_type, StoreSpec::Engine::kMemory);
+  EXPECT_EQ(options_.memory, int64_t{1} << 30);
   EXPECT_EQ(options_.grouper, "broadcast:rates");
   EXPECT_EQ(options_.max_idle, milliseconds(2000));
   EXPECT_EQ(options_.max_skew, milliseconds(3'600'000));
@@ -80,6 +86,39 @@ TEST_F(OptionsTest, EverySpellingOfAFlagIsKnown) {
   EXPECT_EQ(options_.home.brokers, "b:1");
   Take("j", "2");
   EXPECT_EQ(options_.threads, 2);
+}
+
+TEST_F(OptionsTest, TheCommitIntervalFollowsTheGuaranteeUnlessItIsGiven) {
+  EXPECT_EQ(options_.CommitInterval(), milliseconds(1000));
+  Take("eos", "true");
+  EXPECT_EQ(options_.guarantee, Guarantee::kExactlyOnce);
+  EXPECT_EQ(options_.CommitInterval(), milliseconds(200));
+  Take("commit-interval", "3s");
+  EXPECT_EQ(options_.CommitInterval(), milliseconds(3000));
+  Take("guarantee", "at-least-once");
+  EXPECT_EQ(options_.guarantee, Guarantee::kAtLeastOnce);
+  Take("guarantee", "exactly-once");
+  EXPECT_EQ(ToString(options_.guarantee), "exactly-once");
+}
+
+TEST_F(OptionsTest, TheStateDirectoryFollowsTheEnvironmentUnlessItIsGiven) {
+  const auto set = [](const char* name, const char* value) {
+    return value == nullptr ? unsetenv(name) : setenv(name, value, 1);
+  };
+  const auto found = [&](const char* xdg, const char* home) {
+    set("XDG_STATE_HOME", xdg);
+    set("HOME", home);
+    const Result<std::string> directory = options_.StateDir();
+    return directory.ok() ? *directory : std::string(directory.status().message());
+  };
+  EXPECT_EQ(found("/xdg", "/home/me"), "/xdg/kstream");
+  EXPECT_EQ(found(nullptr, "/home/me"), "/home/me/.local/state/kstream");
+  EXPECT_EQ(found("", "/home/me"), "/home/me/.local/state/kstream");
+  EXPECT_EQ(found("not/absolute", "/home/me"), "/home/me/.local/state/kstream");
+  EXPECT_THAT(found(nullptr, nullptr), testing::HasSubstr("--state-dir"));
+  EXPECT_EQ(options_.StateDir().status().code(), StatusCode::kUsage);
+  Take("state-dir", "here");
+  EXPECT_EQ(found("/xdg", "/home/me"), "here");
 }
 
 TEST_F(OptionsTest, PropertiesGoToTheirSideAndTheLaterWins) {
@@ -147,6 +186,13 @@ TEST_F(OptionsTest, MistakesNameTheFlag) {
             "--from: 'start' is none of beginning, end, N, -N, @TIME, @T1:T2");
   EXPECT_EQ(Refusal("on-error", "ignore"),
             "--on-error: 'ignore' is none of fail, skip, dead-letter");
+  EXPECT_EQ(Refusal("store-type", "sqlite"), "--store-type: 'sqlite' is none of rocksdb, memory");
+  EXPECT_EQ(Refusal("memory", "7M"),
+            "--memory: 7340032 bytes are less than stores need: at least 8M");
+  EXPECT_THAT(Refusal("memory", "lots"), testing::StartsWith("--memory: 'lots'"));
+  EXPECT_EQ(Refusal("guarantee", "exactly"),
+            "--guarantee: 'exactly' is none of at-least-once, exactly-once");
+  EXPECT_EQ(Refusal("eos", "false"), "--eos: takes no value");
   EXPECT_EQ(Refusal("dry-run", "yes"), "--dry-run: takes no value");
   EXPECT_EQ(Refusal("app", ""), "--app: empty value");
   EXPECT_EQ(Refusal("s", "json"), "-s: 'json' is neither key=SERDE nor value=SERDE");

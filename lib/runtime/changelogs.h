@@ -1,0 +1,49 @@
+// Changelogs: the topics that journal the stores which the runtime keeps: which there are, how they
+// are made, and what they must be like at a start.
+//
+// Partition i of a store's changelog is the journal of its instance in task i, so three numbers are
+// one: tasks of the stage, instances of the store, partitions of the topic. The manifest names a
+// changelog before it is made and says when it has been: one that was made and is not there any
+// more is lost state, which nobody may replace by an empty topic. Tested by
+// tests/unit/runtime/changelogs_test.cc.
+#ifndef KSTREAM_RUNTIME_CHANGELOGS_H_
+#define KSTREAM_RUNTIME_CHANGELOGS_H_
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "kstream/status.h"
+#include "runtime/manifest.h"
+#include "topology/graph.h"
+
+namespace kstream::runtime {
+
+using TopicSettings = std::map<std::string, std::string>;
+
+// The changelog of a store in a run with an app on topics; nullopt: it has none. The partition of
+// an instance is the number of its task.
+std::optional<std::string> ChangelogOf(std::string_view app, const TopologyStore& store);
+
+// What a changelog is made with: compacted, so that it holds the last value of every key;
+// tombstones stay for 7 days, within which an instance that was away sees them; of any timestamp,
+// since clocks of hosts and brokers differ.
+const TopicSettings& ChangelogSettings();
+
+// Whether a changelog that is there still keeps what a restore needs. kState, with what it is and
+// what it must be: it does not.
+Status CheckChangelogSettings(const std::string& topic, const TopicSettings& found);
+
+// `recorded` tells of the last run. The changelog of a store of stage number `stage` has as many
+// partitions there as the stage had tasks, or the store was another stage's then: kState, both
+// counts.
+Status CheckChangelogFits(std::string_view app, const Manifest& recorded, size_t stage,
+                          const TopologyStore& store);
+
+// kState: `topic` was made and is gone.
+Status ChangelogGone(std::string_view app, const std::string& topic);
+
+}  // namespace kstream::runtime
+
+#endif  // KSTREAM_RUNTIME_CHANGELOGS_H_
