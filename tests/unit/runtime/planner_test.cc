@@ -1,5 +1,7 @@
 #include "runtime/planner.h"
 
+#include "runtime/changelogs.h"
+#include "runtime/manifest.h"
 #include "unit/runtime/memory_run.h"
 #include "unit/runtime/processors.h"
 
@@ -284,6 +286,186 @@ TEST_F(PlannerTest, WhereARunEndsAndWhatWasThereAreFactsOfItsStart) {
   EXPECT_EQ(member.planner.plan()->ends, ends);
   EXPECT_FALSE(member.planner.plan()->at_start.contains({"", "b", 3}));
   EXPECT_TRUE(member.planner.plan()->at_start.contains({"", "b", 2}));
+}
+
+// --- changelogs ---
+
+class ChangelogPlanTest : public PlannerTest {
+ protected:
+  // A stage of one source with stores that are kept, each for one processor.
+  static Topology Keeps(const std::vector<std::string>& topics,
+                        const std::vector<StoreSpec>& stores) {
+    TopologyBuilder builder;
+    SourceSpec source;
+    for (const std::string& topic : topics) source.inputs.push_back(TopicNamed(topic));
+    builder.AddSource("in", source).AddProcessor("does", Passes(), {"in"});
+    for (const StoreSpec& store : stores) builder.AddStore(store, {"does"});
+    return *builder.Build();
+  }
+  static Topology KeepsOne(const std::string& topic = "b") { return Keeps({topic}, {Kept("cnt")}); }
+  static StoreSpec Kept(const std::string& name) {
+    StoreSpec spec;
+    spec.name = name;
+    return spec;
+  }
+  // The stage of TwoStages after the repartition, or the one before it, has the store.
+  static Topology TwoWithStore(const std::string& processor) {
+    TopologyBuilder builder;
+    builder.AddSource("in", {.inputs = {TopicNamed("b")}})
+        .AddProcessor("before", Passes(), {"in"})
+        .AddSink("to", {.output = Location::Repartition("by-key")}, {"before"})
+        .AddSource("between", {.inputs = {Location::Repartition("by-key")}})
+        .AddProcessor("after", Passes(), {"between"})
+        .AddSink("out", {.output = TopicNamed("out")}, {"after"})
+        .AddStore(Kept("cnt"), {processor});
+    return *builder.Build();
+  }
+  std::map<std::string, std::string> Config(const std::string& topic) const {
+    transport::memory::MemoryCluster cluster = cluster_;
+    return *(*cluster.NewAdmin())->TopicConfig(topic);
+  }
+  Status Opened(const Topology& topology) { return Member(this, topology).planner.Open(); }
+  void ExpectRefused(const Topology& topology, StatusCode code, const std::string& what) {
+    const Status status = Opened(topology);
+    EXPECT_EQ(status.code(), code) << what;
+    EXPECT_THAT(Said(status), HasSubstr(what));
+  }
+  Manifest Standing() { return **ManifestLog(&cluster_, options_.app, clock_.get()).Read(); }
+
+  const std::string changelog_ = "app-cnt-changelog";
+};
+
+TEST_F(ChangelogPlanTest, AStoreHasAChangelogWithAPartitionForEachTask) {
+  StoreSpec silent = Kept("silent");
+  silent.changelog = false;
+  Member member(this, Keeps({"b"}, {Kept("cnt"), Kept("sum"), silent}));
+  ASSERT_EQ(member.Open(), "");
+  EXPECT_EQ(TopicsNow().at(changelog_), 3);
+  EXPECT_EQ(TopicsNow().at("app-sum-changelog"), 3);
+  EXPECT_FALSE(HasTopic("app-silent-changelog"));
+  EXPECT_EQ(Config(changelog_).at("cleanup.policy"), "compact");
+  EXPECT_EQ(Config(changelog_).at("delete.retention.ms"), "604800000");
+  const Manifest manifest = Standing();
+  EXPECT_THAT(manifest.stores, testing::ElementsAre("cnt", "sum", "silent"));
+  EXPECT_EQ(*manifest.Find(changelog_),
+            (InternalTopic{changelog_, 3, InternalTopic::Kind::kChangelog, 3}));
+  EXPECT_EQ(member.planner.plan()->incarnation, manifest.incarnation);
+
+  ASSERT_EQ(Member(this, Keeps({"b"}, {Kept("cnt"), Kept("sum"), silent})).Open(), "");
+  EXPECT_EQ(cluster_.Read(kManifest).size(), 2u) << "a later start has nothing to say";
+}
+
+TEST_F(ChangelogPlanTest, EachStageGivesItsStoresItsOwnCount) {
+  Member member(this, TwoWithStore("after"));
+  ASSERT_EQ(member.Open(), "");
+  cluster_.GrowTopic("b", 5);
+  EXPECT_TRUE(*member.planner.Refresh(true)) << "the stage without a store takes more";
+  EXPECT_EQ(TopicsNow().at(changelog_), 3);
+  EXPECT_EQ(member.stage(1).tasks.size(), 3u);
+  // The same store, had it been the first stage's, would now lie in other partitions.
+  ExpectRefused(TwoWithStore("before"), StatusCode::kState, "3 instances");
+}
+
+TEST_F(ChangelogPlanTest, WithoutAGroupThereIsNone) {
+  options_.app.clear();
+  ASSERT_TRUE(Opened(KeepsOne()).ok());
+  EXPECT_THAT(TopicsNow(), testing::SizeIs(3));
+}
+
+TEST_F(ChangelogPlanTest, OneThatIsNotOursIsRefused) {
+  cluster_.CreateTopic(changelog_, 3, ChangelogSettings());
+  ExpectRefused(KeepsOne(), StatusCode::kRefused, changelog_);
+  EXPECT_FALSE(HasTopic(kManifest)) << "nothing is left behind";
+}
+
+TEST_F(ChangelogPlanTest, NeighboursWhoseNamesRunTogetherDoNotShareOne) {
+  options_.app = "billing";
+  ASSERT_EQ(Said(Opened(Keeps({"b"}, {Kept("eu-cnt")}))), "");
+  options_.app = "billing-eu";
+  ExpectRefused(KeepsOne(), StatusCode::kRefused, "billing-eu-cnt-changelog");
+  EXPECT_FALSE(HasTopic("billing-eu.kstream"));
+}
+
+TEST_F(ChangelogPlanTest, OneThatWasNamedAndNotMadeIsMade) {
+  ASSERT_TRUE(Opened(KeepsOne()).ok());
+  // The manifest as one left it that died between the two.
+  Manifest named = Standing();
+  named.topics.front().made = 0;
+  named.replaces = named.incarnation;
+  named.incarnation = NewIncarnation();
+  cluster_.Produce(kManifest, 0, {.key = "manifest", .value = WriteManifest(named)});
+  cluster_.DeleteTopic(changelog_);
+  ASSERT_EQ(Said(Opened(KeepsOne())), "");
+  EXPECT_EQ(TopicsNow().at(changelog_), 3);
+  EXPECT_EQ(Standing().Find(changelog_)->made, 3);
+}
+
+TEST_F(ChangelogPlanTest, OneThatIsGoneIsLostState) {
+  Member member(this, KeepsOne());
+  ASSERT_EQ(member.Open(), "");
+  cluster_.DeleteTopic(changelog_);
+  ExpectRefused(KeepsOne(), StatusCode::kState, changelog_ + " is gone");
+  EXPECT_EQ(member.planner.Refresh(true).status().code(), StatusCode::kState);
+  EXPECT_FALSE(HasTopic(changelog_)) << "no empty one takes its place";
+  // A topology that has no such store any more does not miss it.
+  EXPECT_EQ(Said(Opened(Keeps({"b"}, {Kept("sum")}))), "");
+}
+
+TEST_F(ChangelogPlanTest, OneWithAnotherCountIsToldWithBoth) {
+  ASSERT_TRUE(Opened(KeepsOne()).ok());
+  for (const int32_t count : {2, 4}) {
+    cluster_.DeleteTopic(changelog_);
+    cluster_.CreateTopic(changelog_, count, ChangelogSettings());
+    ExpectRefused(KeepsOne(), StatusCode::kCluster,
+                  "made with 3 partitions and has " + std::to_string(count));
+  }
+}
+
+TEST_F(ChangelogPlanTest, OneThatForgetsIsToldWithWhatItMustBe) {
+  ASSERT_TRUE(Opened(KeepsOne()).ok());
+  for (const auto& [name, value] : {std::pair("cleanup.policy", "delete"),
+                                    {"cleanup.policy", "compact,delete"},
+                                    {"delete.retention.ms", "86400000"},
+                                    {"delete.retention.ms", ""}}) {
+    auto settings = ChangelogSettings();
+    settings[name] = value;
+    cluster_.DeleteTopic(changelog_);
+    cluster_.CreateTopic(changelog_, 3, settings);
+    ExpectRefused(KeepsOne(), StatusCode::kState, std::string(name) + "=" + value);
+  }
+  auto longer = ChangelogSettings();
+  longer["delete.retention.ms"] = "999999999999";
+  cluster_.DeleteTopic(changelog_);
+  cluster_.CreateTopic(changelog_, 3, longer);
+  EXPECT_EQ(Said(Opened(KeepsOne())), "");
+}
+
+TEST_F(ChangelogPlanTest, AnInputThatGrowsStopsTheStageUnlessATaskTakesItIn) {
+  ASSERT_TRUE(Opened(KeepsOne()).ok());
+  cluster_.GrowTopic("b", 4);
+  ExpectRefused(KeepsOne(), StatusCode::kCluster, "b had 3 partitions");
+
+  options_.app = "one";
+  options_.grouper = "single";
+  Member member(this, KeepsOne());
+  ASSERT_EQ(member.Open(), "");
+  EXPECT_EQ(TopicsNow().at("one-cnt-changelog"), 1);
+  cluster_.GrowTopic("b", 6);
+  EXPECT_TRUE(*member.planner.Refresh(true));
+  EXPECT_EQ(TopicsNow().at("one-cnt-changelog"), 1);
+}
+
+TEST_F(ChangelogPlanTest, ANewTaskHasItsPartitionBeforeItIsGiven) {
+  options_.grouper = "by-topic";
+  Member member(this, KeepsOne("^[bc]$"));
+  ASSERT_EQ(member.Open(), "");
+  EXPECT_EQ(TopicsNow().at(changelog_), 1);
+  cluster_.CreateTopic("c", 3);
+  EXPECT_TRUE(*member.planner.Refresh(true));
+  EXPECT_EQ(TopicsNow().at(changelog_), 2);
+  EXPECT_EQ(TopicsNow().at(kTasks), 2);
+  EXPECT_EQ(Standing().Find(changelog_)->made, 2);
+  ASSERT_EQ(Said(Opened(KeepsOne("^[bc]$"))), "");
 }
 
 }  // namespace
