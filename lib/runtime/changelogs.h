@@ -5,7 +5,7 @@
 // one: tasks of the stage, instances of the store, partitions of the topic. The manifest names a
 // changelog before it is made and says when it has been: one that was made and is not there any
 // more is lost state, which nobody may replace by an empty topic. Tested by
-// tests/unit/runtime/planner_test.cc.
+// tests/unit/runtime/planner_test.cc and, on a broker, changelogs_test.cc.
 #ifndef KSTREAM_RUNTIME_CHANGELOGS_H_
 #define KSTREAM_RUNTIME_CHANGELOGS_H_
 

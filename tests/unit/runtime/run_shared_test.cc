@@ -1,0 +1,106 @@
+// What a run does with its state directory before it reads a record.
+#include "runtime/run_shared.h"
+
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "unit/runtime/memory_run.h"
+#include "unit/runtime/processors.h"
+
+namespace kstream::runtime {
+namespace {
+
+namespace fs = std::filesystem;
+
+class RunSharedTest : public MemoryRun {
+ protected:
+  RunSharedTest() {
+    std::string name = testing::TempDir() + "kstream-run-XXXXXX";
+    options_.state_dir = root_ = mkdtemp(name.data());
+    options_.app = "app";
+    std::ofstream(root_ + "/input") << "1\n";
+    Topics({"in"});
+    fs::create_directories(root_ + "/app/cnt/0/of-the-last-run");
+  }
+  ~RunSharedTest() override { fs::remove_all(root_); }
+
+  Topology Keeps(const Location& input) const {
+    StoreSpec store;
+    store.name = "cnt";
+    TopologyBuilder builder;
+    builder.AddSource("in", {.inputs = {input}})
+        .AddProcessor("count", Passes(), {"in"})
+        .AddStore(store, {"count"});
+    return *builder.Build();
+  }
+  // Opens a run, calls `look` while it is, and says whether what the last one left is there still.
+  bool Stays(const Location& input, const std::function<void(RunShared*)>& look) {
+    RunState state(Keeps(input), options_);
+    Prepare(&state);
+    OutputFiles files;
+    RunShared shared(&state, &files);
+    EXPECT_EQ(Said(shared.Open()), "");
+    look(&shared);
+    return fs::exists(root_ + "/app/cnt/0/of-the-last-run");
+  }
+  Location File() const {
+    return {.kind = Location::Kind::kFile, .cluster = {}, .name = root_ + "/input"};
+  }
+
+  std::string root_;
+};
+
+TEST_F(RunSharedTest, OnTopicsStateStaysAndIsLocked) {
+  EXPECT_TRUE(Stays(TopicNamed("in"), [&](RunShared* shared) {
+    ASSERT_NE(shared->directory, nullptr);
+    EXPECT_EQ(shared->directory->path(), root_ + "/app");
+    EXPECT_EQ(shared->instance_id(), "") << "it was not asked for";
+    const std::atomic<bool> stop{true};
+    EXPECT_EQ(StateDirectory::Open(root_, "app", stop).status().code(), StatusCode::kState);
+  }));
+}
+
+TEST_F(RunSharedTest, OnFilesEachRunBeginsWithNothing) {
+  EXPECT_FALSE(Stays(File(), [](RunShared* shared) { EXPECT_NE(shared->directory, nullptr); }));
+}
+
+TEST_F(RunSharedTest, WithoutAnAppOrWithoutWritingNothingIsTouched) {
+  const auto none = [](RunShared* shared) { EXPECT_EQ(shared->directory, nullptr); };
+  options_.app.clear();
+  EXPECT_TRUE(Stays(File(), none));
+  EXPECT_TRUE(Stays(TopicNamed("in"), none));
+  options_.app = "app";
+  options_.dry_run = true;
+  EXPECT_TRUE(Stays(File(), none));
+}
+
+TEST_F(RunSharedTest, TheIdentityThatIsKeptIsTheMembers) {
+  options_.instance_id = "auto";
+  std::string first;
+  Stays(TopicNamed("in"), [&](RunShared* shared) { first = shared->instance_id(); });
+  EXPECT_EQ(first.size(), 16u);
+  Stays(TopicNamed("in"), [&](RunShared* shared) { EXPECT_EQ(shared->instance_id(), first); });
+  options_.instance_id = "mine";
+  Stays(TopicNamed("in"), [&](RunShared* shared) { EXPECT_EQ(shared->instance_id(), "mine"); });
+}
+
+TEST_F(RunSharedTest, WhatKeepsAStoreIsAsItSaysAndElseAsTheRunDoes) {
+  using Engine = StoreSpec::Engine;
+  const auto of = [&](Engine own, Engine flag, const std::string& app) {
+    options_.store_type = flag;
+    options_.app = app;
+    StoreSpec store;
+    store.engine = own;
+    return RunState(Keeps(TopicNamed("in")), options_).EngineOf(store);
+  };
+  EXPECT_EQ(of(Engine::kDefault, Engine::kDefault, "app"), Engine::kRocksDb);
+  EXPECT_EQ(of(Engine::kDefault, Engine::kDefault, ""), Engine::kMemory) << "nothing outlives it";
+  EXPECT_EQ(of(Engine::kDefault, Engine::kRocksDb, ""), Engine::kRocksDb);
+  EXPECT_EQ(of(Engine::kDefault, Engine::kMemory, "app"), Engine::kMemory);
+  EXPECT_EQ(of(Engine::kMemory, Engine::kRocksDb, "app"), Engine::kMemory);
+}
+
+}  // namespace
+}  // namespace kstream::runtime
