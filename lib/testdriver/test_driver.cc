@@ -6,6 +6,7 @@
 
 #include "testdriver/application.h"
 #include "testdriver/clusters.h"
+#include "testdriver/scratch.h"
 
 namespace kstream {
 namespace {
@@ -18,7 +19,7 @@ using testdriver::Clusters;
 class MemoryTestDriver final : public TestDriver {
  public:
   MemoryTestDriver(Topology topology, TestDriverOptions options)
-      : options_(std::move(options)),
+      : options_(WithState(std::move(options), scratch_.path())),
         topology_(std::move(topology)),
         clock_(std::make_shared<ManualClock>(options_.start_time)) {}
 
@@ -184,6 +185,15 @@ class MemoryTestDriver final : public TestDriver {
     return instances;
   }
 
+  static TestDriverOptions WithState(TestDriverOptions options, const std::string& scratch) {
+    RuntimeOptions& runtime = options.runtime;
+    using Engine = StoreSpec::Engine;
+    if (runtime.state_dir.empty()) runtime.state_dir = scratch;
+    if (runtime.store_type == Engine::kDefault) runtime.store_type = Engine::kMemory;
+    return options;
+  }
+
+  const testdriver::Scratch scratch_;  // first: it goes when all that writes there has
   const TestDriverOptions options_;
   Topology topology_;
   const std::shared_ptr<ManualClock> clock_;

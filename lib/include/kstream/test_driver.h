@@ -51,7 +51,9 @@ struct TestRecord {
 
 struct TestDriverOptions {
   // As of a real run; brokers are not looked at. `app` is "test" when empty, and topics that sinks
-  // or processors name as they go are made unless create_output says otherwise.
+  // or processors name as they go are made unless create_output says otherwise. Stores are in
+  // memory unless store_type says otherwise; without a state_dir the driver has one of its own,
+  // which is gone with it.
   RuntimeOptions runtime = {};
   // Partitions of topics, by "topic" or "cluster:topic". All of them are made at the start, as is
   // every other topic that the topology names, with `default_partitions`.

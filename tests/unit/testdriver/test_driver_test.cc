@@ -192,6 +192,17 @@ TEST(TestDriverTest, ThreadsShareTheTasks) {
                                 testing::Pair(3, 2)));
 }
 
+TEST(TestDriverTest, DriversSideBySideDoNotShareAStateDirectory) {
+  TestDriverOptions options;
+  options.runtime.instance_id = "auto";  // which is kept there
+  auto one = Driver(Through(Does(Pass)), options), other = Driver(Through(Does(Pass)), options);
+  ASSERT_TRUE(one->Restart().ok()) << "its own lock does not stop it";
+  ASSERT_TRUE(one->Pipe("in", {.value = "1"}).ok());
+  ASSERT_TRUE(other->Pipe("in", {.value = "2"}).ok());
+  EXPECT_THAT(ValuesOf(one->Read("out")), ElementsAre("1"));
+  EXPECT_THAT(ValuesOf(other->Read("out")), ElementsAre("2"));
+}
+
 // A case is cheap: by turns, which do not depend on the machine.
 TEST(TestDriverTest, ACaseCostsFewTurns) {
   const auto begin = std::chrono::steady_clock::now();
