@@ -72,7 +72,8 @@ class FileCluster final : public transport::Cluster {
   Result<std::unique_ptr<transport::Consumer>> NewConsumer(
       const transport::ConsumerOptions& options) override;
   // kUsage: what writes files is FileOutput.
-  Result<std::unique_ptr<transport::Producer>> NewProducer() override;
+  Result<std::unique_ptr<transport::Producer>> NewProducer(
+      const transport::ProducerOptions& options = {}) override;
   // Knows the inputs as topics; everything that a file is not is refused with kUsage.
   Result<std::unique_ptr<transport::Admin>> NewAdmin() override;
 

@@ -29,7 +29,7 @@ class Cluster {
   // The name that records carry and that errors print; empty for home.
   virtual const std::string& name() const = 0;
   virtual Result<std::unique_ptr<Consumer>> NewConsumer(const ConsumerOptions& options) = 0;
-  virtual Result<std::unique_ptr<Producer>> NewProducer() = 0;
+  virtual Result<std::unique_ptr<Producer>> NewProducer(const ProducerOptions& options = {}) = 0;
   virtual Result<std::unique_ptr<Admin>> NewAdmin() = 0;
 };
 

@@ -17,7 +17,9 @@ class KafkaCluster : public Cluster {
   Result<std::unique_ptr<Consumer>> NewConsumer(const ConsumerOptions& options) override {
     return KafkaConsumer::New(options_, options);
   }
-  Result<std::unique_ptr<Producer>> NewProducer() override { return KafkaProducer::New(options_); }
+  Result<std::unique_ptr<Producer>> NewProducer(const ProducerOptions& options) override {
+    return KafkaProducer::New(options_, options);
+  }
   Result<std::unique_ptr<Admin>> NewAdmin() override { return KafkaAdmin::New(options_); }
 
  private:
@@ -28,7 +30,7 @@ class KafkaCluster : public Cluster {
 
 Result<std::unique_ptr<Cluster>> NewCluster(const Options& options) {
   KSTREAM_ASSIGN_OR_RETURN(Conf consumer, ConsumerConf(options, {}));
-  KSTREAM_RETURN_IF_ERROR(ProducerConf(options, kBatchBytes).status());
+  KSTREAM_RETURN_IF_ERROR(ProducerConf(options, {}, kBatchBytes).status());
   if (Get(consumer.get(), "bootstrap.servers").empty()) {
     return Status::Usage("no brokers: name them with -b");
   }

@@ -92,6 +92,12 @@ int64_t Number(const rd_kafka_conf_t* conf, const char* name) {
   return number;
 }
 
+// Takes a timeout that the user set longer, or to none at all (0), down to `most` ms.
+Status Cap(rd_kafka_conf_t* conf, const char* name, int64_t most) {
+  const int64_t now = Number(conf, name);
+  return now > 0 && now <= most ? Status::Ok() : Set(conf, name, std::to_string(most));
+}
+
 }  // namespace
 
 bool Sets(const Properties& properties, std::string_view name) {
@@ -144,7 +150,8 @@ Result<Conf> AdminConf(const Options& options) {
   return Build(options, {}, options.consumer, {{"isolation.level", "read_uncommitted"}});
 }
 
-Result<Conf> ProducerConf(const Options& options, int64_t batch_bytes) {
+Result<Conf> ProducerConf(const Options& options, const ProducerOptions& producer,
+                          int64_t batch_bytes) {
   // A record that outlives the session of the consumer that caused it could be appended after the
   // partition's next owner has begun: so it times out before.
   KSTREAM_ASSIGN_OR_RETURN(Conf consumer, ConsumerConf(options, {}));
@@ -158,18 +165,36 @@ Result<Conf> ProducerConf(const Options& options, int64_t batch_bytes) {
       {"queue.buffering.max.messages", "1000000"},
       {"queue.buffering.max.kbytes", "131072"},
       {"message.timeout.ms", std::to_string(timeout)},
+      {"transaction.timeout.ms", "10000"},
   };
   if (!Sets(options.producer, "batch.size")) {
     defaults.emplace_back("batch.size", std::to_string(kBatchBytes));
   }
   // What a topic takes is checked against the topic's own limit, record by record.
-  KSTREAM_ASSIGN_OR_RETURN(
-      Conf conf, Build(options, defaults, options.producer, {{"message.max.bytes", "1000000000"}}));
+  Properties forced = {{"message.max.bytes", "1000000000"}};
+  const bool transactional = !producer.transactional_id.empty();
+  if (transactional) forced.emplace_back("transactional.id", producer.transactional_id);
+  if (transactional || producer.idempotent) {
+    forced.emplace_back("enable.idempotence", "true");
+    forced.emplace_back("acks", "all");
+  }
+  KSTREAM_ASSIGN_OR_RETURN(Conf conf, Build(options, defaults, options.producer, forced));
+  const int64_t own = producer.message_timeout.count();
+  if (own > 0 || transactional || producer.idempotent) {
+    KSTREAM_RETURN_IF_ERROR(Cap(conf.get(), "message.timeout.ms", own > 0 ? own : timeout));
+  }
+  if (transactional) {
+    // librdkafka asks that neither outlives the transaction.
+    const int64_t transaction = Number(conf.get(), "transaction.timeout.ms");
+    KSTREAM_RETURN_IF_ERROR(Cap(conf.get(), "message.timeout.ms", transaction));
+    KSTREAM_RETURN_IF_ERROR(Cap(conf.get(), "socket.timeout.ms", transaction));
+  }
   if (Number(conf.get(), "batch.size") > batch_bytes) {
     KSTREAM_RETURN_IF_ERROR(Set(conf.get(), "batch.size", std::to_string(batch_bytes)));
   }
-  // Nothing is written after a record that failed: see producer_client.cc.
-  if (Get(conf.get(), "enable.idempotence") == "true") {
+  // Nothing is written after a record that failed: see producer_client.cc. In a transaction nothing
+  // of it counts anyhow, and the gap must not end the client, which has still to abort.
+  if (!transactional && Get(conf.get(), "enable.idempotence") == "true") {
     KSTREAM_RETURN_IF_ERROR(Set(conf.get(), "enable.gapless.guarantee", "true"));
   }
   return conf;

@@ -31,7 +31,8 @@ Result<Conf> AdminConf(const Options& options);
 // Bytes of a batch that every topic takes: the default of a topic's max.message.bytes is larger.
 inline constexpr int64_t kBatchBytes = 1000000;
 // `batch_bytes`: no batch of more than one record is larger.
-Result<Conf> ProducerConf(const Options& options, int64_t batch_bytes);
+Result<Conf> ProducerConf(const Options& options, const ProducerOptions& producer,
+                          int64_t batch_bytes);
 
 // The value in effect; empty when it is not set.
 std::string Get(const rd_kafka_conf_t* conf, const char* name);

@@ -36,8 +36,9 @@ Status CheckExists(Handle* handle, const std::string& topic) {
 
 }  // namespace
 
-Result<std::unique_ptr<Producer>> KafkaProducer::New(const Options& options) {
-  std::unique_ptr<KafkaProducer> self(new KafkaProducer(options));
+Result<std::unique_ptr<Producer>> KafkaProducer::New(const Options& options,
+                                                     const ProducerOptions& producer) {
+  std::unique_ptr<KafkaProducer> self(new KafkaProducer(options, producer));
   KSTREAM_RETURN_IF_ERROR(self->ClientFor(kBatchBytes).status());
   self->now_ = Now();
   return std::unique_ptr<Producer>(std::move(self));
@@ -46,15 +47,19 @@ Result<std::unique_ptr<Producer>> KafkaProducer::New(const Options& options) {
 Result<ProducerClient*> KafkaProducer::ClientFor(int64_t batch_bytes) {
   std::unique_ptr<ProducerClient>& client = clients_[std::min(batch_bytes, kBatchBytes)];
   if (client == nullptr) {
-    auto made = ProducerClient::New(options_, std::min(batch_bytes, kBatchBytes), &deliveries_);
+    auto made =
+        ProducerClient::New(options_, producer_, std::min(batch_bytes, kBatchBytes), &deliveries_);
     if (!made.ok()) return made.status();
     client = *std::move(made);
   }
   return client.get();
 }
 
-Result<Producer::Topic*> KafkaProducer::Open(std::string_view name) {
-  if (auto known = topics_.find(name); known != topics_.end()) return &known->second;
+Result<Producer::Topic*> KafkaProducer::Open(std::string_view name, const TopicOptions& options) {
+  if (auto known = topics_.find(name); known != topics_.end()) {
+    known->second.tracked = known->second.tracked || options.track_offsets;
+    return &known->second;
+  }
   const std::string topic(name);
   KSTREAM_ASSIGN_OR_RETURN(ProducerClient * client, ClientFor(kBatchBytes));
   KSTREAM_RETURN_IF_ERROR(CheckExists(client->handle(), topic));
@@ -72,6 +77,7 @@ Result<Producer::Topic*> KafkaProducer::Open(std::string_view name) {
   KafkaTopic& opened = topics_[topic];
   opened.name = topic;
   opened.limits = limits;
+  opened.tracked = options.track_offsets;
   client->Add(&opened);
   return &opened;
 }

@@ -18,20 +18,26 @@ namespace kstream::transport::kafka {
 
 class KafkaProducer : public Producer {
  public:
-  static Result<std::unique_ptr<Producer>> New(const Options& options);
+  static Result<std::unique_ptr<Producer>> New(const Options& options,
+                                               const ProducerOptions& producer);
 
-  Result<Topic*> Open(std::string_view topic) override;
+  Result<Topic*> Open(std::string_view topic, const TopicOptions& options) override;
   Status Send(Topic* topic, int32_t partition, const Record& record, uint32_t tag) override;
   void Poll(std::chrono::milliseconds wait) override;
   uint64_t Pending(uint32_t tag) const override { return deliveries_.pending[tag & 1]; }
+  int64_t Acknowledged(const Topic* topic, int32_t partition, uint32_t tag) const override {
+    return static_cast<const KafkaTopic*>(topic)->Acknowledged(partition, tag);
+  }
   Status failure() const override { return deliveries_.failure; }
   Status Flush(std::chrono::milliseconds limit) override;
 
  private:
-  explicit KafkaProducer(const Options& options) : options_(options) {}
+  KafkaProducer(const Options& options, const ProducerOptions& producer)
+      : options_(options), producer_(producer) {}
   Result<ProducerClient*> ClientFor(int64_t batch_bytes);
 
   const Options options_;
+  const ProducerOptions producer_;
   Deliveries deliveries_;
   int64_t now_ = 0;  // ms since the epoch, as of the last Poll
   std::map<std::string, KafkaTopic, std::less<>> topics_;

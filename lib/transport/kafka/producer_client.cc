@@ -32,18 +32,21 @@ bool IsRefusal(rd_kafka_resp_err_t error) {
 }  // namespace
 
 Result<std::unique_ptr<ProducerClient>> ProducerClient::New(const Options& options,
+                                                            const ProducerOptions& producer,
                                                             int64_t batch_bytes,
                                                             Deliveries* deliveries) {
-  std::unique_ptr<ProducerClient> self(new ProducerClient(options, batch_bytes, deliveries));
+  std::unique_ptr<ProducerClient> self(
+      new ProducerClient(options, producer, batch_bytes, deliveries));
   KSTREAM_RETURN_IF_ERROR(self->Open());
   return self;
 }
 
 Status ProducerClient::Open() {
-  KSTREAM_ASSIGN_OR_RETURN(Conf conf, ProducerConf(options_, batch_bytes_));
+  KSTREAM_ASSIGN_OR_RETURN(Conf conf, ProducerConf(options_, producer_, batch_bytes_));
   rd_kafka_conf_set_dr_msg_cb(conf.get(), OnDelivery);
   KSTREAM_ASSIGN_OR_RETURN(handle_,
                            Handle::New(RD_KAFKA_PRODUCER, std::move(conf), options_, this));
+  delivered_ = nullptr;
   for (auto& [name, topic] : topics_) Add(topic);
   return Status::Ok();
 }
@@ -125,10 +128,25 @@ void ProducerClient::Flush(std::chrono::milliseconds limit) {
 void ProducerClient::OnDelivery(rd_kafka_t*, const rd_kafka_message_t* message, void* opaque) {
   auto* self = Handle::Owner<ProducerClient>(opaque);
   if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
+    self->NoteOffset(*message);
     self->Settle(reinterpret_cast<uintptr_t>(message->_private));
   } else {
     self->OnFailure(*message);
   }
+}
+
+void ProducerClient::NoteOffset(const rd_kafka_message_t& message) {
+  if (message.rkt != delivered_) {
+    delivered_ = message.rkt;
+    delivered_topic_ = topics_.find(rd_kafka_topic_name(message.rkt))->second;
+  }
+  // A batch that was written by a try that got no answer has no offset any more.
+  if (!delivered_topic_->tracked || message.offset < 0) return;
+  const auto tag = reinterpret_cast<uintptr_t>(message._private) & 1;
+  std::vector<int64_t>& offsets = delivered_topic_->acknowledged[tag];
+  const auto at = static_cast<size_t>(message.partition);
+  if (at >= offsets.size()) offsets.resize(at + 1, kNoOffset);
+  offsets[at] = message.offset;
 }
 
 void ProducerClient::OnFailure(const rd_kafka_message_t& message) {

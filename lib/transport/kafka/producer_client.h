@@ -44,12 +44,20 @@ struct KafkaTopic : Producer::Topic {
   ProducerClient* client = nullptr;
   TopicHandle handle;   // of client
   bool warned = false;  // of an odd record
+
+  bool tracked = false;
+  std::vector<int64_t> acknowledged[2] = {};  // by tag and partition, where it is tracked
+  int64_t Acknowledged(int32_t partition, uint32_t tag) const {
+    const auto at = static_cast<size_t>(partition);
+    return at < acknowledged[tag & 1].size() ? acknowledged[tag & 1][at] : kNoOffset;
+  }
 };
 
 class ProducerClient {
  public:
-  static Result<std::unique_ptr<ProducerClient>> New(const Options& options, int64_t batch_bytes,
-                                                     Deliveries* deliveries);
+  static Result<std::unique_ptr<ProducerClient>> New(const Options& options,
+                                                     const ProducerOptions& producer,
+                                                     int64_t batch_bytes, Deliveries* deliveries);
   ProducerClient(const ProducerClient&) = delete;
   ProducerClient& operator=(const ProducerClient&) = delete;
   ~ProducerClient();
@@ -77,10 +85,15 @@ class ProducerClient {
     bool alone = false;  // its batch was refused
   };
 
-  ProducerClient(const Options& options, int64_t batch_bytes, Deliveries* deliveries)
-      : options_(options), batch_bytes_(batch_bytes), deliveries_(deliveries) {}
+  ProducerClient(const Options& options, const ProducerOptions& producer, int64_t batch_bytes,
+                 Deliveries* deliveries)
+      : options_(options),
+        producer_(producer),
+        batch_bytes_(batch_bytes),
+        deliveries_(deliveries) {}
 
   static void OnDelivery(rd_kafka_t* client, const rd_kafka_message_t* message, void* opaque);
+  void NoteOffset(const rd_kafka_message_t& message);
   void OnFailure(const rd_kafka_message_t& message);
   static int64_t Timestamp(const rd_kafka_message_t& message);
   Message Keep(const rd_kafka_message_t& message, bool alone);
@@ -97,10 +110,14 @@ class ProducerClient {
   void Fail(Status status);
 
   const Options& options_;
+  const ProducerOptions& producer_;
   int64_t batch_bytes_;
   Deliveries* const deliveries_;
   std::unique_ptr<Handle> handle_;
   std::map<std::string, KafkaTopic*, std::less<>> topics_;
+  // Deliveries come in runs of one topic: the last one's.
+  const rd_kafka_topic_t* delivered_ = nullptr;
+  KafkaTopic* delivered_topic_ = nullptr;
   uintptr_t sent_ = 0;  // tickets are numbers in the order of Send, with the tag as last bit
   std::vector<Message> again_;
   uintptr_t alone_ = 0;  // the ticket of the record that is under way by itself

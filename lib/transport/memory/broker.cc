@@ -30,6 +30,12 @@ PartitionLog* Broker::Find(const TopicPartition& partition) {
   return &topic->second.partitions[number];
 }
 
+void Broker::End(Transaction transaction, bool commit) {
+  for (auto& [topic_name, topic] : topics) {
+    for (PartitionLog& log : topic.partitions) log.End(transaction, commit);
+  }
+}
+
 void Broker::Changed() {
   activity++;
   std::vector<TopicPartition> all;

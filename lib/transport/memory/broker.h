@@ -34,6 +34,11 @@ struct Broker {
   std::set<std::string> names;  // Record::topic points here; only grows
   std::map<std::string, Group> groups;
   Transaction last_transaction = kNoTransaction;
+  struct TransactionalId {
+    int holders = 0;  // how many producers have had it; the newest has
+    Transaction open = kNoTransaction;
+  };
+  std::map<std::string, TransactionalId> transactional_ids;
 
   bool hold_acks = false;
   Status delivery_failure, poll_failure, commit_failure;
@@ -49,6 +54,8 @@ struct Broker {
   bool Grow(const std::string& topic, int32_t total);
   // Null when it does not exist.
   PartitionLog* Find(const TopicPartition& partition);
+  // Writes the markers of a transaction.
+  void End(Transaction transaction, bool commit);
   // Lets every group look at the topics and its members again, and wakes those who wait.
   void Changed();
 

@@ -53,7 +53,7 @@ class MemoryBatch final : public Batch {
   std::vector<std::unique_ptr<std::vector<Header>>> headers_;
 };
 
-class MemoryConsumer final : public Consumer {
+class MemoryConsumer final : public Consumer, public GroupMember {
  public:
   MemoryConsumer(std::shared_ptr<Broker> broker, const ConsumerOptions& options)
       : broker_(std::move(broker)), options_(options) {}
@@ -116,11 +116,30 @@ class MemoryConsumer final : public Consumer {
     KSTREAM_RETURN_IF_ERROR(broker_->commit_failure);
     if (member_ == nullptr) return Status::Cluster("committing offsets: not in a group");
     KSTREAM_RETURN_IF_ERROR(Membership());
+    Apply(std::move(offsets));
+    return Status::Ok();
+  }
+
+  Status CheckOwns(std::span<const PartitionOffset> offsets) override {
+    KSTREAM_RETURN_IF_ERROR(CheckMetadata(offsets));
+    KSTREAM_RETURN_IF_ERROR(broker_->commit_failure);
+    if (member_ == nullptr) return Status::Cluster("committing offsets: not in a group");
+    for (const PartitionOffset& offset : offsets) {
+      const TopicPartition& partition = offset.partition;
+      const bool owned = Membership().ok() && member_->owned.contains(partition) &&
+                         std::ranges::count(member_->lost, partition) == 0 &&
+                         std::ranges::count(member_->assigned, partition) == 0;
+      if (owned) continue;
+      return Status::Cluster(fmt::format("committing offsets: the group has given {}[{}] away",
+                                         partition.topic, partition.partition));
+    }
+    return Status::Ok();
+  }
+  void Apply(std::vector<PartitionOffset> offsets) override {
     for (PartitionOffset& offset : offsets) {
       group().committed()[offset.partition] = std::move(offset);
       broker_->activity++;
     }
-    return Status::Ok();
   }
 
   Result<std::vector<PartitionOffset>> Committed(

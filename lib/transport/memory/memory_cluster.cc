@@ -28,8 +28,8 @@ Result<std::unique_ptr<Consumer>> MemoryCluster::NewConsumer(const ConsumerOptio
   return NewMemoryConsumer(broker_, options);
 }
 
-Result<std::unique_ptr<Producer>> MemoryCluster::NewProducer() {
-  return NewMemoryProducer(broker_);
+Result<std::unique_ptr<Producer>> MemoryCluster::NewProducer(const ProducerOptions& options) {
+  return NewMemoryProducer(broker_, options);
 }
 
 Result<std::unique_ptr<Admin>> MemoryCluster::NewAdmin() { return NewMemoryAdmin(broker_); }
@@ -67,9 +67,7 @@ Transaction MemoryCluster::BeginTransaction() {
 
 void MemoryCluster::EndTransaction(Transaction transaction, bool commit) {
   const std::lock_guard lock(broker_->mutex);
-  for (auto& [name, topic] : broker_->topics) {
-    for (PartitionLog& log : topic.partitions) log.End(transaction, commit);
-  }
+  broker_->End(transaction, commit);
   broker_->Changed();
 }
 

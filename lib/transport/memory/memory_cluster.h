@@ -32,7 +32,7 @@ class MemoryCluster final : public Cluster {
 
   const std::string& name() const override;
   Result<std::unique_ptr<Consumer>> NewConsumer(const ConsumerOptions& options) override;
-  Result<std::unique_ptr<Producer>> NewProducer() override;
+  Result<std::unique_ptr<Producer>> NewProducer(const ProducerOptions& options = {}) override;
   Result<std::unique_ptr<Admin>> NewAdmin() override;
 
   void CreateTopic(const std::string& topic, int32_t partitions,
@@ -67,9 +67,11 @@ class MemoryCluster final : public Cluster {
     Crash(group, instance_id);
   }
 
-  // While held, what is sent stays in its producer: neither written nor acknowledged.
+  // While held, what is sent stays in its producer: neither written nor acknowledged, and no
+  // transaction that has something to write is decided.
   void HoldAcks(bool hold);
-  // From now on every delivery, poll or commit fails so; ok: they work again.
+  // From now on every delivery, poll or commit (of a transaction too) fails so; ok: they work
+  // again.
   void FailDeliveries(const Status& status);
   void FailPolls(const Status& status);
   void FailCommits(const Status& status);

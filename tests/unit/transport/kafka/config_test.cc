@@ -22,7 +22,7 @@ std::string ConsumerValue(const Properties& properties, const char* name) {
 }
 
 std::string ProducerValue(const Options& options, const char* name, int64_t batch = kBatchBytes) {
-  auto conf = ProducerConf(options, batch);
+  auto conf = ProducerConf(options, {}, batch);
   return conf.ok() ? Get(conf->get(), name) : std::string(conf.status().message());
 }
 
