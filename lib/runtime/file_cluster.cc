@@ -116,7 +116,8 @@ Result<std::unique_ptr<transport::Consumer>> FileCluster::NewConsumer(
       std::make_unique<FileConsumer>(topics_, topic_of_, std::exchange(cursors_, {}), stop_));
 }
 
-Result<std::unique_ptr<transport::Producer>> FileCluster::NewProducer(const transport::ProducerOptions&) {
+Result<std::unique_ptr<transport::Producer>> FileCluster::NewProducer(
+    const transport::ProducerOptions&) {
   return Status::Usage("files that are read are not written");
 }
 
