@@ -1,7 +1,10 @@
 #include "dsl/describe.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "dsl/column.h"
 #include "expr/program.h"
 
 namespace kstream::dsl {
@@ -24,6 +27,20 @@ void AppendFlag(std::string_view flag, const std::optional<Expression>& value, s
 void AppendRoute(const RouteSpec& route, std::string* out) {
   AppendFlag("--to", route.to, out);
   AppendFlag("--partition", route.partition, out);
+}
+
+std::string EmitOf(const AggregateSpec& spec) {
+  switch (spec.emit) {
+    case AggregateSpec::Emit::kFinal:
+      return "final";
+    case AggregateSpec::Emit::kUpdate:
+      return "update";
+    case AggregateSpec::Emit::kChange:
+      return "change";
+    case AggregateSpec::Emit::kEvery:
+      return fmt::format("every:{}ms", spec.every.count());
+  }
+  return "";
 }
 
 }  // namespace
@@ -70,6 +87,28 @@ std::string Describe(const MapSpec& spec) {
   for (const auto& [name, expression] : spec.headers) {
     AppendFlag("--header", Quoted(name) + "=" + Quoted(expression), &out);
   }
+  AppendRoute(spec.route, &out);
+  return out + Describe(spec.serdes);
+}
+
+std::string Describe(const GroupBySpec& spec) {
+  return "group-by " + Quoted(spec.by) + Describe(spec.serdes);
+}
+
+std::string Describe(const AggregateSpec& spec) {
+  std::string out = "aggregate";
+  AppendFlag("--by", spec.by, &out);
+  for (const AggregateFunction& function : spec.functions) {
+    const std::string_view own = NameOf(function.kind);
+    out += fmt::format(" --{} {}", own, Quoted(function.name.empty() ? own : function.name));
+    if (function.argument) out += "=" + Quoted(*function.argument);
+  }
+  if (spec.fold) {
+    AppendFlag("--init", Quoted(spec.fold->init), &out);
+    AppendFlag("--add", Quoted(spec.fold->add), &out);
+    AppendFlag("--as", Quoted(spec.fold->name), &out);
+  }
+  AppendFlag("--emit", EmitOf(spec), &out);
   AppendRoute(spec.route, &out);
   return out + Describe(spec.serdes);
 }

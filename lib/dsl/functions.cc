@@ -9,6 +9,7 @@
 
 #include "dsl/made_records.h"
 #include "dsl/operator.h"
+#include "dsl/skips.h"
 #include "dsl/suppliers.h"
 
 namespace kstream::dsl {
@@ -103,6 +104,41 @@ class FunctionSelectKey final : public Operator {
   const KeySelector selector_;
 };
 
+// As SelectKey, of records that have a key and a value then.
+class FunctionGroupBy final : public Processor {
+ public:
+  FunctionGroupBy(KeySelector selector, std::shared_ptr<SkipTotals> skips)
+      : selector_(std::move(selector)), skips_(std::move(skips)) {}
+
+  Status Init(ProcessorContext& context) override {
+    context_ = &context;
+    return Status::Ok();
+  }
+
+  Status Process(const Record& record) override {
+    if (!record.value) {
+      skips_.NoValue();
+      return Status::Ok();
+    }
+    const MadeBytes key = selector_(record);
+    if (!key.ok()) return WhyNone(key);
+    if (!*key) {
+      skips_.NoKey();
+      return Status::Ok();
+    }
+    Record grouped = record;
+    grouped.key = *key;
+    return context_->Forward(grouped);
+  }
+
+  void Close() override { skips_.Tell(context_ ? context_->node() : "group-by"); }
+
+ private:
+  const KeySelector selector_;
+  Skips skips_;
+  ProcessorContext* context_ = nullptr;
+};
+
 class FunctionPeek final : public Operator {
  public:
   explicit FunctionPeek(Action action) : action_(std::move(action)) {}
@@ -155,6 +191,10 @@ Result<ProcessorSupplier> MapValuesBy(ValueMapper mapper) {
 
 Result<ProcessorSupplier> SelectKeyBy(KeySelector selector) {
   return Supply<FunctionSelectKey>("select-key", std::move(selector));
+}
+
+Result<ProcessorSupplier> GroupBy(KeySelector key) {
+  return Supply<FunctionGroupBy>("group-by", std::move(key), std::make_shared<SkipTotals>());
 }
 
 Result<ProcessorSupplier> PeekBy(Action action) {

@@ -12,6 +12,7 @@
 #include "kstream/processor.h"
 #include "kstream/serdes.h"
 #include "kstream/stream.h"
+#include "kstream/table.h"
 
 namespace kstream::dsl {
 
@@ -25,6 +26,16 @@ Result<ProcessorSupplier> SelectKeyBy(KeySelector selector);
 Result<ProcessorSupplier> PeekBy(Action action);
 
 Result<ProcessorSupplier> SelectKey(const Expression& key, const SerdeNames& serdes);
+
+// As kstream::GroupBy, with a function.
+Result<ProcessorSupplier> GroupBy(KeySelector key);
+// Rows that are values of the user's own, in the store `store`.
+Result<ProcessorSupplier> Reduce(const Expression& add, const std::string& store,
+                                 const SerdeNames& serdes);
+Result<ProcessorSupplier> ReduceBy(Reducer add, const std::string& store);
+Result<ProcessorSupplier> AggregateBy(Initializer init, Aggregator add, const std::string& store);
+// Keeps the latest value of each key in the store `store`, and forwards it.
+Result<ProcessorSupplier> KeepTable(const std::string& store, const SerdeNames& serdes);
 
 // Forwards a record to the first child whose condition holds, else to `otherwise` if it is named.
 struct BranchCase {

@@ -5,6 +5,8 @@
 #ifndef KSTREAM_OPERATORS_H_
 #define KSTREAM_OPERATORS_H_
 
+#include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -49,6 +51,72 @@ struct MapSpec {
 // Replaces the value; a null payload passes unmapped. In `tombstone`, `key`, `headers` and `route`,
 // `$out` is the value made. kUsage when a serde is unknown.
 KSTREAM_EXPORT Result<ProcessorSupplier> Map(MapSpec spec);
+
+struct GroupBySpec {
+  Expression by;  // null or missing: the record is of no group
+  SerdeNames serdes = {};
+};
+
+// Replaces the key by the group's, and leaves out what no group takes: a record without a group key
+// or without a value. How many those were is told in the log when the operator closes.
+KSTREAM_EXPORT Result<ProcessorSupplier> GroupBy(GroupBySpec spec);
+
+// Something made of all records of a group. An argument that is null or missing is ignored, but by
+// kCollect; where all were ignored the result is null, of kSum and kCount 0.
+struct AggregateFunction {
+  enum class Kind : uint8_t {
+    kCount,       // records; with an argument, those in which it is not null
+    kSum,         // numbers: integers exactly within 64 bits, else doubles
+    kMin,         // numbers, or strings: the spelling stays
+    kMax,         //
+    kAvg,         // numbers, as kSum
+    kFirst,       // by arrival
+    kLast,        //
+    kCollect,     // all, by arrival, nulls too
+    kCollectSet,  // each value once, by first arrival
+    kDistinct,    // how many different values
+  };
+  Kind kind = Kind::kCount;
+  std::optional<Expression> argument = {};  // only kCount may lack it
+  std::string name = {};  // of its member in the result; empty: the function's own ("collect_set")
+};
+
+// A fold: `init` makes the first `$acc` of a group from its first record, `add` the next one of
+// `$acc` and each record, the first too.
+struct FoldSpec {
+  Expression init, add;  // each gives exactly one value
+  std::string name = "value";
+};
+
+struct AggregateSpec {
+  enum class Emit : uint8_t {
+    kFinal,   // all rows when the input has ended
+    kUpdate,  // at each commit point the rows that changed
+    kChange,  // each change
+    kEvery,   // the rows that changed, every `every` by the wall clock
+  };
+
+  std::vector<AggregateFunction> functions = {};
+  std::optional<FoldSpec> fold = {};
+  std::optional<Expression> by = {};  // the group; without it, the record's key
+  Emit emit = Emit::kUpdate;
+  std::chrono::milliseconds every{0};  // with kEvery
+  std::string store = {};  // a key-value store of this operator alone; empty: rows stay in memory
+  RouteSpec route = {};    // where rows go: `.` is the row
+  SerdeNames serdes = {};
+};
+
+// Aggregates records by group. The result is a record with the group as its key, the largest time
+// of the group's records, and the value {"key":..,<aggregates in their order, then the fold>}. What
+// the store holds is told in share/doc/kstream/aggregates.md.
+//
+// A wrong type, and a sum that fits no number, make the record bad, and a bad record changes
+// nothing. As with GroupBy, records of no group are left out and counted. In one call rows come in
+// the order of the bytes of their keys.
+//
+// kUsage: no function; a name twice, or one that is taken ("key"); a function without its argument;
+// kEvery without a period; an unknown serde.
+KSTREAM_EXPORT Result<ProcessorSupplier> Aggregate(AggregateSpec spec);
 
 }  // namespace kstream
 

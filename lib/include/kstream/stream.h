@@ -45,6 +45,9 @@
 
 namespace kstream {
 
+class GroupedStream;  // kstream/table.h
+class Table;
+
 namespace dsl {
 class StreamGraph;
 }
@@ -154,6 +157,14 @@ class KSTREAM_EXPORT Stream {
   // again after the key has changed.
   Stream Repartition(const std::string& name) const;
 
+  // Brings records of one group together, for a table to be made of them (kstream/table.h). By
+  // another key than the one they were distributed by, they go through the repartition topic
+  // "<app>-<name>-repartition", so the name must be given; by the key that they have, they do so
+  // only if the stream is re-keyed. A null key means no group.
+  GroupedStream GroupBy(const StreamExpression& key, std::string name) const;
+  GroupedStream GroupBy(KeySelector key, std::string name) const;
+  GroupedStream GroupByKey(std::string name = {}) const;
+
   // An end of the stream; it may have several.
   void To(Location output, std::string name = {}) const;
   void To(SinkSpec sink, std::string name = {}) const;
@@ -165,6 +176,7 @@ class KSTREAM_EXPORT Stream {
   bool rekeyed() const { return rekeyed_; }
 
  private:
+  friend class GroupedStream;
   friend class StreamBuilder;
   Stream(dsl::StreamGraph* graph, std::string node, SerdeNames serdes, bool rekeyed);
   Stream Add(std::string name, Result<ProcessorSupplier> supplier, bool rekeyed,
@@ -191,6 +203,11 @@ class KSTREAM_EXPORT StreamBuilder {
   // A source with a key of its own over a topic is re-keyed.
   Stream Source(Location input, std::string name = {});
   Stream Source(SourceSpec source, std::string name = {});
+  // The latest value of each key of a changelog topic, kept in the store `store`: a null payload
+  // deletes, records without a key are left out and counted, and a value that is not of its serde
+  // (an empty payload is no JSON) makes a bad record. A source with a key of its own is repartitioned.
+  kstream::Table Table(Location input, std::string store);
+  kstream::Table Table(SourceSpec source, std::string store);
   // A store for Process to name; with a supplier, one that the runtime does not keep.
   StreamBuilder& AddStore(StoreSpec store);
   StreamBuilder& AddStore(std::string name, StoreSupplier supplier);

@@ -1,0 +1,126 @@
+// Aggregate and GroupBy, as the public face has them: specifications are checked and described
+// here; what runs is aggregation.h. Tested by tests/unit/dsl/aggregate_test.cc.
+#include <fmt/format.h>
+
+#include <memory>
+#include <set>
+#include <utility>
+
+#include "dsl/aggregation.h"
+#include "dsl/describe.h"
+#include "dsl/operator.h"
+#include "dsl/skips.h"
+#include "expr/single_value.h"
+#include "kstream/operators.h"
+
+namespace kstream {
+namespace {
+
+using Emit = AggregateSpec::Emit;
+
+class GroupByProcessor final : public Processor {
+ public:
+  GroupByProcessor(const GroupBySpec& spec, const Serdes& serdes,
+                   std::shared_ptr<dsl::SkipTotals> skips)
+      : by_("--by", spec.by, serdes), skips_(std::move(skips)) {}
+
+  Status Init(ProcessorContext& context) override {
+    context_ = &context;
+    return Status::Ok();
+  }
+
+  Status Process(const Record& record) override {
+    if (!record.value) {
+      skips_.NoValue();
+      return Status::Ok();
+    }
+    Record grouped = record;
+    KSTREAM_RETURN_IF_ERROR(by_.Key(dsl::InputOf(record), &grouped.key));
+    if (!grouped.key) {
+      skips_.NoKey();
+      return Status::Ok();
+    }
+    return context_->Forward(grouped);
+  }
+
+  void Close() override { skips_.Tell(context_ ? context_->node() : "group-by"); }
+
+ private:
+  ProcessorContext* context_ = nullptr;
+  expr::SingleValue by_;
+  dsl::Skips skips_;
+};
+
+Status CheckName(const std::string& name, std::set<std::string>* names) {
+  static const std::set<std::string> kTaken = {"key", "window_start", "window_end"};
+  if (kTaken.contains(name) || name[0] == '$') {
+    return Status::Usage(fmt::format("no aggregate can be called '{}': a row has it already", name));
+  }
+  if (!names->insert(name).second) {
+    return Status::Usage(
+        fmt::format("two aggregates are called '{}': give one another name", name));
+  }
+  return Status::Ok();
+}
+
+Status CheckFunctions(const AggregateSpec& spec) {
+  std::set<std::string> names;
+  for (const AggregateFunction& function : spec.functions) {
+    const std::string_view own = dsl::NameOf(function.kind);
+    if (!function.argument && function.kind != AggregateFunction::Kind::kCount) {
+      return Status::Usage(fmt::format("{} needs an expression", own));
+    }
+    KSTREAM_RETURN_IF_ERROR(
+        CheckName(function.name.empty() ? std::string(own) : function.name, &names));
+  }
+  if (spec.fold) {
+    if (spec.fold->name.empty()) return Status::Usage("a fold needs a name");
+    KSTREAM_RETURN_IF_ERROR(CheckName(spec.fold->name, &names));
+  }
+  if (names.empty()) return Status::Usage("there is no aggregate: --count is the simplest");
+  return Status::Ok();
+}
+
+std::vector<std::unique_ptr<dsl::Column>> ColumnsOf(const AggregateSpec& spec,
+                                                    const Serdes& serdes) {
+  std::vector<std::unique_ptr<dsl::Column>> columns;
+  for (const AggregateFunction& function : spec.functions) {
+    columns.push_back(dsl::NewColumn(function, serdes));
+  }
+  if (spec.fold) columns.push_back(dsl::NewFold(*spec.fold, serdes));
+  return columns;
+}
+
+}  // namespace
+
+Result<ProcessorSupplier> GroupBy(GroupBySpec spec) {
+  KSTREAM_ASSIGN_OR_RETURN(const Serdes serdes, Serdes::Parse(spec.serdes.key, spec.serdes.value));
+  std::string description = dsl::Describe(spec);
+  auto skips = std::make_shared<dsl::SkipTotals>();
+  auto make = [spec = std::move(spec), serdes, skips] {
+    return std::make_unique<GroupByProcessor>(spec, serdes, skips);
+  };
+  return ProcessorSupplier(std::move(make), std::move(description));
+}
+
+Result<ProcessorSupplier> Aggregate(AggregateSpec spec) {
+  KSTREAM_ASSIGN_OR_RETURN(const Serdes serdes, Serdes::Parse(spec.serdes.key, spec.serdes.value));
+  KSTREAM_RETURN_IF_ERROR(CheckFunctions(spec));
+  if (spec.emit == Emit::kEvery && spec.every.count() <= 0) {
+    return Status::Usage("rows cannot come more often than every 1ms");
+  }
+  std::string description = dsl::Describe(spec);
+  dsl::AggregationPlan plan{.new_format = {},
+                            .by = spec.by,
+                            .emit = spec.emit,
+                            .every = spec.every,
+                            .store = spec.store,
+                            .route = spec.route,
+                            .serdes = serdes};
+  plan.new_format = [spec = std::move(spec), serdes] {
+    return dsl::NewJsonRows(ColumnsOf(spec, serdes), serdes.key);
+  };
+  return dsl::AggregationOf(std::move(plan), std::move(description));
+}
+
+}  // namespace kstream

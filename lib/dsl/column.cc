@@ -1,0 +1,62 @@
+#include "dsl/column.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <optional>
+
+#include "dsl/argument.h"
+#include "dsl/number_columns.h"
+#include "dsl/value_columns.h"
+
+namespace kstream::dsl {
+
+using Kind = AggregateFunction::Kind;
+
+std::string_view NameOf(Kind kind) {
+  constexpr std::array<std::string_view, 10> kNames = {
+      "count", "sum", "min", "max", "avg", "first", "last", "collect", "collect_set", "distinct"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+namespace {
+
+// The flag by which errors call a function, with the name of its result if that is another.
+std::string FlagOf(const AggregateFunction& function, const std::string& name) {
+  std::string flag = fmt::format("--{}", NameOf(function.kind));
+  for (char& c : flag) c = c == '_' ? '-' : c;
+  return name == NameOf(function.kind) ? flag : flag + " " + name;
+}
+
+}  // namespace
+
+std::unique_ptr<Column> NewColumn(const AggregateFunction& function, const Serdes& serdes) {
+  std::string name = function.name.empty() ? std::string(NameOf(function.kind)) : function.name;
+  std::optional<Argument> argument;
+  if (function.argument) argument.emplace(FlagOf(function, name), *function.argument, serdes);
+  switch (function.kind) {
+    case Kind::kCount:
+      return NewCount(std::move(name), std::move(argument));
+    case Kind::kSum:
+      return NewSum(std::move(name), *std::move(argument));
+    case Kind::kAvg:
+      return NewAvg(std::move(name), *std::move(argument));
+    case Kind::kMin:
+      return NewExtreme(std::move(name), *std::move(argument), Extreme::kMin);
+    case Kind::kMax:
+      return NewExtreme(std::move(name), *std::move(argument), Extreme::kMax);
+    case Kind::kFirst:
+      return NewEdge(std::move(name), *std::move(argument), Edge::kFirst);
+    case Kind::kLast:
+      return NewEdge(std::move(name), *std::move(argument), Edge::kLast);
+    case Kind::kCollect:
+      return NewCollect(std::move(name), *std::move(argument));
+    case Kind::kCollectSet:
+      return NewSet(std::move(name), *std::move(argument), SetResult::kValues);
+    case Kind::kDistinct:
+      return NewSet(std::move(name), *std::move(argument), SetResult::kSize);
+  }
+  return nullptr;
+}
+
+}  // namespace kstream::dsl

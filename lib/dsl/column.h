@@ -1,0 +1,73 @@
+// Column: one aggregate of a row: what it keeps of a group, how a record changes that, and how it
+// is written, as a result and as state.
+//
+// A record is taken in two steps, so that a bad one changes nothing: Prepare evaluates the argument
+// and computes what the group would become, of all columns; only then Apply, which cannot fail,
+// makes it so. Arguments that are null are ignored. Tested by tests/unit/dsl/aggregate_test.cc.
+#ifndef KSTREAM_DSL_COLUMN_H_
+#define KSTREAM_DSL_COLUMN_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+
+#include "expr/value.h"
+#include "kstream/operators.h"
+#include "kstream/record.h"
+#include "kstream/status.h"
+#include "record/json_document.h"
+#include "record/serde.h"
+
+namespace kstream::dsl {
+
+// What a column keeps of one group: small for what is a number, since there may be millions.
+struct Accumulator {
+  struct Texts {
+    std::string text;  // a value's JSON, or the items of an array with commas between
+    std::unordered_set<std::string> seen;  // canonical, of sets
+    bool none = false;                     // a function has made it null
+  };
+
+  int64_t count = 0;                        // arguments taken, where they are counted
+  expr::Value sum = expr::Value::Int(0);    // kInt or kDouble
+  std::unique_ptr<Texts> texts;             // null: nothing was taken
+};
+
+// Belongs to one task.
+class Column {
+ public:
+  explicit Column(std::string name) : name_(std::move(name)) {}
+  virtual ~Column() = default;
+  Column(const Column&) = delete;
+  Column& operator=(const Column&) = delete;
+
+  const std::string& name() const { return name_; }
+
+  // kData: the record is bad.
+  virtual Status Prepare(const Record& record, const Accumulator& now) = 0;
+  // Takes what was prepared. Returns by how many bytes of memory it grew.
+  virtual size_t Apply(Accumulator* now) = 0;
+
+  // As JSON.
+  virtual void AppendResult(const Accumulator& now, std::string* json) const = 0;
+  virtual void AppendState(const Accumulator& now, std::string* json) const = 0;
+  // Reads what AppendState wrote into an empty one. False: that is the state of something else.
+  virtual bool Restore(const json::Document& document, json::Node state, Accumulator* now) = 0;
+
+ private:
+  const std::string name_;
+};
+
+// The function's own name: "collect_set".
+std::string_view NameOf(AggregateFunction::Kind kind);
+// `function` has its argument, if it needs one.
+std::unique_ptr<Column> NewColumn(const AggregateFunction& function, const Serdes& serdes);
+std::unique_ptr<Column> NewFold(const FoldSpec& fold, const Serdes& serdes);
+
+}  // namespace kstream::dsl
+
+#endif  // KSTREAM_DSL_COLUMN_H_

@@ -1,0 +1,178 @@
+#include "dsl/fold_columns.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "dsl/operator.h"
+
+namespace kstream::dsl {
+namespace {
+
+// An expression of which exactly one value is wanted: one that gave nothing would lose what was
+// folded so far.
+class Step {
+ public:
+  Step(std::string what, const Expression& expression, const Serdes& serdes)
+      : what_(std::move(what)), evaluator_(expression.program(), serdes) {}
+
+  Status Eval(const Record& record, std::string_view acc, std::string* result) {
+    const expr::Input input{.record = &record, .out = {}, .left = {}, .right = {}, .acc = acc};
+    int outputs = 0;
+    Status status = evaluator_.ForEach(input, [&](std::string_view json) {
+      if (outputs++ > 0) return Status::Data("gives more than one value");
+      *result = json;
+      return Status::Ok();
+    });
+    if (status.ok() && outputs == 0) status = Status::Data("gives no value");
+    return status.At(what_);
+  }
+
+ private:
+  std::string what_;
+  expr::Evaluator evaluator_;
+};
+
+// Keeps one text, and makes the next one of it.
+class Folding : public Column {
+ public:
+  using Column::Column;
+
+  size_t Apply(Accumulator* now) final {
+    const bool fresh = !now->texts;
+    if (fresh) now->texts = std::make_unique<Accumulator::Texts>();
+    const size_t before = fresh ? 0 : now->texts->text.capacity();
+    now->texts->text.swap(next_);
+    now->texts->none = none_;
+    const size_t after = now->texts->text.capacity() + (fresh ? sizeof(Accumulator::Texts) : 0);
+    return after > before ? after - before : 0;
+  }
+
+  void AppendResult(const Accumulator& now, std::string* text) const final {
+    if (now.texts) text->append(now.texts->text);
+  }
+  void AppendState(const Accumulator& now, std::string* json) const override {
+    json->append("{\"fold\":");
+    AppendResult(now, json);
+    json->push_back('}');
+  }
+  bool Restore(const json::Document& document, json::Node state, Accumulator* now) override {
+    if (document.type(state) != json::Type::kObject) return false;
+    const json::Node value = document.Find(state, "fold");
+    if (value == json::kNoNode) return false;
+    now->texts = std::make_unique<Accumulator::Texts>();
+    json::AppendCompact(document, value, &now->texts->text);
+    return true;
+  }
+
+ protected:
+  static std::string_view AccOf(const Accumulator& now) { return now.texts->text; }
+
+  std::string next_;
+  bool none_ = false;  // next_ stands for null
+};
+
+class Fold final : public Folding {
+ public:
+  Fold(const FoldSpec& spec, const Serdes& serdes)
+      : Folding(spec.name), init_("--init", spec.init, serdes), add_("--add", spec.add, serdes) {}
+
+  Status Prepare(const Record& record, const Accumulator& now) override {
+    if (now.texts) return add_.Eval(record, AccOf(now), &next_);
+    KSTREAM_RETURN_IF_ERROR(init_.Eval(record, {}, &first_));
+    return add_.Eval(record, first_, &next_);
+  }
+
+ private:
+  Step init_, add_;
+  std::string first_;
+};
+
+class ReduceBy final : public Folding {
+ public:
+  explicit ReduceBy(const Expression& add, const Serdes& serdes)
+      : Folding(""), value_serde_(serdes.value), add_("the reducer", add, serdes) {}
+
+  Status Prepare(const Record& record, const Accumulator& now) override {
+    if (now.texts) {
+      acc_.clear();
+      KSTREAM_RETURN_IF_ERROR(value_serde_.ToJson(AccOf(now), &acc_));
+      KSTREAM_RETURN_IF_ERROR(add_.Eval(record, acc_, &json_));
+      next_.clear();
+      return value_serde_.FromJson(json_, &next_);
+    }
+    next_ = *record.value;
+    return Status::Ok();
+  }
+
+ private:
+  Serde value_serde_;
+  Step add_;
+  std::string acc_, json_;
+};
+
+// By a function: what it gives is the next value, and null is none.
+class ByFunction : public Folding {
+ public:
+  ByFunction() : Folding("") {}
+
+ protected:
+  Status Take(const MadeBytes& made) {
+    if (!made.ok()) return WhyNone(made);
+    none_ = !made->has_value();
+    next_ = made->value_or("");
+    return Status::Ok();
+  }
+  static bool HasValue(const Accumulator& now) { return now.texts && !now.texts->none; }
+};
+
+class ReduceByFunction final : public ByFunction {
+ public:
+  explicit ReduceByFunction(Reducer reducer) : reducer_(std::move(reducer)) {}
+
+  Status Prepare(const Record& record, const Accumulator& now) override {
+    if (HasValue(now)) return Take(reducer_(AccOf(now), record));
+    next_ = *record.value;
+    none_ = false;
+    return Status::Ok();
+  }
+
+ private:
+  const Reducer reducer_;
+};
+
+class FoldByFunctions final : public ByFunction {
+ public:
+  FoldByFunctions(Initializer init, Aggregator add)
+      : init_(std::move(init)), add_(std::move(add)) {}
+
+  Status Prepare(const Record& record, const Accumulator& now) override {
+    if (HasValue(now)) return Take(add_(record, AccOf(now)));
+    const std::string first = init_();
+    return Take(add_(record, first));
+  }
+
+ private:
+  const Initializer init_;
+  const Aggregator add_;
+};
+
+}  // namespace
+
+std::unique_ptr<Column> NewFold(const FoldSpec& fold, const Serdes& serdes) {
+  return std::make_unique<Fold>(fold, serdes);
+}
+
+std::unique_ptr<Column> NewReduce(const Expression& add, const Serdes& serdes) {
+  return std::make_unique<ReduceBy>(add, serdes);
+}
+
+std::unique_ptr<Column> NewReduceBy(const Reducer& reducer) {
+  return std::make_unique<ReduceByFunction>(reducer);
+}
+
+std::unique_ptr<Column> NewFoldBy(const Initializer& init, const Aggregator& add) {
+  return std::make_unique<FoldByFunctions>(init, add);
+}
+
+}  // namespace kstream::dsl

@@ -1,0 +1,70 @@
+// Row: all that an aggregate knows of one group, and the two ways of writing it.
+//
+// The aggregates of expressions write a result {"key":..,<columns>} and a state {<columns>} of JSON;
+// those of C++ functions are one value of the user's own, which is result and state alike. A state
+// that does not fit the columns is never guessed at. Tested by tests/unit/dsl/aggregate_test.cc and
+// aggregate_state_test.cc; the format is told in share/doc/kstream/aggregates.md.
+#ifndef KSTREAM_DSL_ROW_H_
+#define KSTREAM_DSL_ROW_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "dsl/column.h"
+#include "kstream/record.h"
+#include "kstream/status.h"
+#include "kstream/store.h"
+#include "record/serde.h"
+
+namespace kstream::dsl {
+
+struct Row {
+  static constexpr int64_t kNoTime = -1;
+
+  int64_t timestamp = kNoTime;  // the largest of the group's records, ms since the epoch
+  bool due = false;             // has changed since it was last forwarded
+  bool dirty = false;           // has changed since it was last stored
+  Accumulator first;            // of the first column: most have no other
+  std::unique_ptr<Accumulator[]> others;
+
+  Accumulator& At(size_t column) { return column == 0 ? first : others[column - 1]; }
+  const Accumulator& At(size_t column) const { return column == 0 ? first : others[column - 1]; }
+};
+
+// Belongs to one task.
+class RowFormat {
+ public:
+  virtual ~RowFormat() = default;
+
+  size_t columns() const { return columns_.size(); }
+  Row Empty() const;
+  // As Column::Prepare and Apply, of all columns.
+  Status Prepare(const Record& record, const Row& row);
+  size_t Apply(Row* row);
+
+  // What is forwarded; nullopt is a tombstone. kData: `key` is not of the serde of keys.
+  virtual Status Result(std::string_view key, const Row& row, std::optional<std::string>* value) = 0;
+  // What is stored; nullopt: nothing.
+  virtual void State(const Row& row, std::optional<std::string>* value) const = 0;
+  // Reads it back. False: *why says what does not fit.
+  virtual bool Restore(const StoredRow& stored, Row* row, std::string* why) = 0;
+
+ protected:
+  explicit RowFormat(std::vector<std::unique_ptr<Column>> columns)
+      : columns_(std::move(columns)) {}
+
+  std::vector<std::unique_ptr<Column>> columns_;
+};
+
+std::unique_ptr<RowFormat> NewJsonRows(std::vector<std::unique_ptr<Column>> columns,
+                                       const Serde& key_serde);
+std::unique_ptr<RowFormat> NewPlainRows(std::unique_ptr<Column> column);
+
+}  // namespace kstream::dsl
+
+#endif  // KSTREAM_DSL_ROW_H_

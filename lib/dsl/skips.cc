@@ -1,0 +1,21 @@
+#include "dsl/skips.h"
+
+#include <fmt/format.h>
+
+#include "kstream/log.h"
+
+namespace kstream::dsl {
+
+void Skips::Tell(std::string_view node) {
+  if (!totals_) return;
+  const std::shared_ptr<SkipTotals> totals = std::exchange(totals_, nullptr);
+  totals->no_key += no_key_;
+  totals->no_value += no_value_;
+  if (--totals->tasks > 0) return;
+  const int64_t no_key = totals->no_key.exchange(0), no_value = totals->no_value.exchange(0);
+  if (no_key + no_value == 0) return;
+  Log(LogLevel::kInfo, fmt::format("{}: left out {} without a key and {} without a value", node,
+                                   no_key, no_value));
+}
+
+}  // namespace kstream::dsl

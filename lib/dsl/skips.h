@@ -1,0 +1,45 @@
+// Skips: records that are of no group, counted over all tasks of an operator and told once, by the
+// last of them that closes.
+#ifndef KSTREAM_DSL_SKIPS_H_
+#define KSTREAM_DSL_SKIPS_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "kstream/record.h"
+
+namespace kstream::dsl {
+
+// Shared by the tasks of an operator.
+struct SkipTotals {
+  std::atomic<int> tasks{0};
+  std::atomic<int64_t> no_key{0}, no_value{0};
+};
+
+// Of one task.
+class Skips {
+ public:
+  explicit Skips(std::shared_ptr<SkipTotals> totals) : totals_(std::move(totals)) {
+    totals_->tasks++;
+  }
+  ~Skips() { Tell("aggregate"); }
+  Skips(const Skips&) = delete;
+  Skips& operator=(const Skips&) = delete;
+
+  void NoKey() { no_key_++; }
+  void NoValue() { no_value_++; }
+  // The task closes: `node` is the operator's.
+  void Tell(std::string_view node);
+
+ private:
+  std::shared_ptr<SkipTotals> totals_;  // null once told
+  int64_t no_key_ = 0, no_value_ = 0;
+};
+
+}  // namespace kstream::dsl
+
+#endif  // KSTREAM_DSL_SKIPS_H_

@@ -1,0 +1,250 @@
+// Columns of values. What they keep is JSON text as the expression gave it, so a literal passes
+// unchanged however large; in a state it stands as {"<function>": value}, which tells one function
+// from another.
+#include "dsl/value_columns.h"
+
+#include <utility>
+
+#include "dsl/canonical.h"
+
+namespace kstream::dsl {
+namespace {
+
+using expr::Value;
+using Texts = Accumulator::Texts;
+
+Texts* TextsOf(Accumulator* now) {
+  if (!now->texts) now->texts = std::make_unique<Texts>();
+  return now->texts.get();
+}
+
+void AppendMember(std::string_view name, std::string_view value, std::string* json) {
+  json->append("{\"").append(name).append("\":").append(value).append("}");
+}
+
+json::Node MemberOf(const json::Document& document, json::Node state, std::string_view name) {
+  return document.type(state) == json::Type::kObject ? document.Find(state, name) : json::kNoNode;
+}
+
+// One value of the group, or none.
+class OneOf : public Column {
+ public:
+  OneOf(std::string name, std::string_view function, Argument argument)
+      : Column(std::move(name)), function_(function), argument_(std::move(argument)) {}
+
+  size_t Apply(Accumulator* now) final {
+    if (!takes_) return 0;
+    const bool fresh = !now->texts;
+    std::string& text = TextsOf(now)->text;
+    const size_t before = fresh ? 0 : text.capacity();
+    text = argument_.json();
+    const size_t after = text.capacity() + (fresh ? sizeof(Texts) : 0);
+    return after > before ? after - before : 0;
+  }
+
+  void AppendResult(const Accumulator& now, std::string* json) const final {
+    json->append(now.texts ? std::string_view(now.texts->text) : "null");
+  }
+  void AppendState(const Accumulator& now, std::string* json) const final {
+    AppendMember(function_, now.texts ? std::string_view(now.texts->text) : "null", json);
+  }
+  bool Restore(const json::Document& document, json::Node state, Accumulator* now) final {
+    const json::Node value = MemberOf(document, state, function_);
+    if (value == json::kNoNode || !Fits(document.type(value))) return false;
+    if (document.type(value) == json::Type::kNull) return true;
+    json::AppendCompact(document, value, &TextsOf(now)->text);
+    return true;
+  }
+
+ protected:
+  virtual bool Fits(json::Type) const { return true; }
+
+  const std::string_view function_;
+  Argument argument_;
+  bool takes_ = false;
+};
+
+class ExtremeOf final : public OneOf {
+ public:
+  ExtremeOf(std::string name, Argument argument, Extreme which)
+      : OneOf(std::move(name), which == Extreme::kMin ? "min" : "max", std::move(argument)),
+        sign_(which == Extreme::kMin ? -1 : 1) {}
+
+  Status Prepare(const Record& record, const Accumulator& now) override {
+    KSTREAM_RETURN_IF_ERROR(argument_.Read(record));
+    takes_ = false;
+    if (argument_.is_null()) return Status::Ok();
+    if (!argument_.is_number() && !argument_.is_string()) {
+      return argument_.Refuse("numbers or strings");
+    }
+    if (!now.texts) {
+      takes_ = true;
+      return Status::Ok();
+    }
+    const std::string& held = now.texts->text;
+    if ((held[0] == '"') != argument_.is_string()) {
+      return argument_.Refuse(held[0] == '"' ? "strings in this group, not numbers too"
+                                             : "numbers in this group, not strings too");
+    }
+    arena_.Reset();
+    takes_ = expr::Compare(Parsed(argument_.json()), Parsed(held), &arena_) * sign_ > 0;
+    return Status::Ok();
+  }
+
+ private:
+  // A number or a string that is known to be valid needs no parsing.
+  static Value Parsed(std::string_view json) {
+    if (json[0] != '"') return Value::Literal(json);
+    return Value::Spelled(json.substr(1, json.size() - 2), json.find('\\') != json.npos);
+  }
+  bool Fits(json::Type type) const override {
+    return type == json::Type::kNumber || type == json::Type::kString || type == json::Type::kNull;
+  }
+
+  const int sign_;
+  expr::Arena arena_;
+};
+
+class EdgeOf final : public OneOf {
+ public:
+  EdgeOf(std::string name, Argument argument, Edge which)
+      : OneOf(std::move(name), which == Edge::kFirst ? "first" : "last", std::move(argument)),
+        which_(which) {}
+
+  Status Prepare(const Record& record, const Accumulator& now) override {
+    KSTREAM_RETURN_IF_ERROR(argument_.Read(record));
+    takes_ = !argument_.is_null() && (which_ == Edge::kLast || !now.texts);
+    return Status::Ok();
+  }
+
+ private:
+  const Edge which_;
+};
+
+// Puts one more item behind those that are there.
+size_t AppendItem(std::string_view item, Accumulator* now) {
+  const size_t before = now->texts ? now->texts->text.capacity() : 0;
+  const size_t fresh = now->texts ? 0 : sizeof(Texts);
+  std::string& text = TextsOf(now)->text;
+  if (!text.empty()) text.push_back(',');
+  text.append(item);
+  now->count++;
+  return text.capacity() - before + fresh;
+}
+
+std::string ArrayOf(const Accumulator& now) {
+  return now.texts ? "[" + now.texts->text + "]" : "[]";
+}
+
+class Collect final : public Column {
+ public:
+  Collect(std::string name, Argument argument)
+      : Column(std::move(name)), argument_(std::move(argument)) {}
+
+  Status Prepare(const Record& record, const Accumulator&) override {
+    return argument_.Read(record);
+  }
+  size_t Apply(Accumulator* now) override { return AppendItem(argument_.json(), now); }
+
+  void AppendResult(const Accumulator& now, std::string* json) const override {
+    // All of a group were taken, nulls too: there is no group without an item.
+    json->append(ArrayOf(now));
+  }
+  void AppendState(const Accumulator& now, std::string* json) const override {
+    AppendMember("collect", ArrayOf(now), json);
+  }
+  bool Restore(const json::Document& document, json::Node state, Accumulator* now) override {
+    const json::Node array = MemberOf(document, state, "collect");
+    if (array == json::kNoNode || document.type(array) != json::Type::kArray) return false;
+    std::string item;
+    for (json::Node n = document.First(array); n != json::kNoNode; n = document.Next(n)) {
+      item.clear();
+      json::AppendCompact(document, n, &item);
+      AppendItem(item, now);
+    }
+    return true;
+  }
+
+ private:
+  Argument argument_;
+};
+
+// Different values, by first arrival.
+class Set final : public Column {
+ public:
+  Set(std::string name, Argument argument, SetResult result)
+      : Column(std::move(name)),
+        function_(result == SetResult::kSize ? "distinct" : "collect_set"),
+        argument_(std::move(argument)),
+        result_(result) {}
+
+  Status Prepare(const Record& record, const Accumulator& now) override {
+    KSTREAM_RETURN_IF_ERROR(argument_.Read(record));
+    takes_ = !argument_.is_null();
+    if (!takes_) return Status::Ok();
+    canonical_text_ = &canonical_.Of(argument_.json());
+    takes_ = !now.texts || !now.texts->seen.contains(*canonical_text_);
+    return Status::Ok();
+  }
+  size_t Apply(Accumulator* now) override {
+    return takes_ ? Take(argument_.json(), *canonical_text_, now) : 0;
+  }
+
+  void AppendResult(const Accumulator& now, std::string* json) const override {
+    if (now.count == 0) {
+      json->append("null");
+    } else {
+      json->append(result_ == SetResult::kSize ? std::to_string(now.count) : ArrayOf(now));
+    }
+  }
+  void AppendState(const Accumulator& now, std::string* json) const override {
+    AppendMember(function_, ArrayOf(now), json);
+  }
+  bool Restore(const json::Document& document, json::Node state, Accumulator* now) override {
+    const json::Node array = MemberOf(document, state, function_);
+    if (array == json::kNoNode || document.type(array) != json::Type::kArray) return false;
+    std::string item;
+    for (json::Node n = document.First(array); n != json::kNoNode; n = document.Next(n)) {
+      item.clear();
+      json::AppendCompact(document, n, &item);
+      const std::string& canonical = canonical_.Of(item);
+      if (!now->texts || !now->texts->seen.contains(canonical)) Take(item, canonical, now);
+    }
+    return true;
+  }
+
+ private:
+  static size_t Take(std::string_view item, const std::string& canonical, Accumulator* now) {
+    const size_t grown = AppendItem(item, now);
+    now->texts->seen.insert(canonical);
+    return grown + canonical.size() + kNode;
+  }
+  static constexpr size_t kNode = 64;  // of a hash set, about
+
+  const std::string_view function_;
+  Argument argument_;
+  const SetResult result_;
+  Canonical canonical_;
+  const std::string* canonical_text_ = nullptr;
+  bool takes_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Column> NewExtreme(std::string name, Argument argument, Extreme which) {
+  return std::make_unique<ExtremeOf>(std::move(name), std::move(argument), which);
+}
+
+std::unique_ptr<Column> NewEdge(std::string name, Argument argument, Edge which) {
+  return std::make_unique<EdgeOf>(std::move(name), std::move(argument), which);
+}
+
+std::unique_ptr<Column> NewCollect(std::string name, Argument argument) {
+  return std::make_unique<Collect>(std::move(name), std::move(argument));
+}
+
+std::unique_ptr<Column> NewSet(std::string name, Argument argument, SetResult result) {
+  return std::make_unique<Set>(std::move(name), std::move(argument), result);
+}
+
+}  // namespace kstream::dsl
