@@ -54,7 +54,8 @@ class GroupByProcessor final : public Processor {
 Status CheckName(const std::string& name, std::set<std::string>* names) {
   static const std::set<std::string> kTaken = {"key", "window_start", "window_end"};
   if (kTaken.contains(name) || name[0] == '$') {
-    return Status::Usage(fmt::format("no aggregate can be called '{}': a row has it already", name));
+    return Status::Usage(
+        fmt::format("no aggregate can be called '{}': a row has it already", name));
   }
   if (!names->insert(name).second) {
     return Status::Usage(

@@ -41,7 +41,7 @@ struct AggregationPlan {
   RouteSpec route = {};
   Serdes serdes = {};
   std::shared_ptr<SkipTotals> skips = std::make_shared<SkipTotals>();
-  size_t most_bytes = size_t{32} << 20;  // in memory, with a store
+  size_t most_bytes = size_t{16} << 20;  // in memory, with a store
 };
 
 class Aggregation final : public Processor {
@@ -58,9 +58,7 @@ class Aggregation final : public Processor {
  private:
   struct BytesHash {
     using is_transparent = void;
-    size_t operator()(std::string_view bytes) const {
-      return std::hash<std::string_view>{}(bytes);
-    }
+    size_t operator()(std::string_view bytes) const { return std::hash<std::string_view>{}(bytes); }
   };
   using Map = std::unordered_map<std::string, Row, BytesHash, std::equal_to<>>;
   using Entry = Map::value_type;

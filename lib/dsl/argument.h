@@ -37,9 +37,7 @@ class Argument {
   Status Refuse(std::string_view takes) const {
     return Bad(fmt::format("takes {}, and got {}: {}", takes, TypeName(), Shown()));
   }
-  Status Bad(std::string_view why) const {
-    return Status::Data(fmt::format("{}: {}", what_, why));
-  }
+  Status Bad(std::string_view why) const { return Status::Data(fmt::format("{}: {}", what_, why)); }
   // What of it fits on a line.
   std::string Shown() const {
     return Printable(json_.size() > 80 ? std::string(json_.substr(0, 77)) + "..."

@@ -32,9 +32,9 @@ struct Accumulator {
     bool none = false;                     // a function has made it null
   };
 
-  int64_t count = 0;                        // arguments taken, where they are counted
-  expr::Value sum = expr::Value::Int(0);    // kInt or kDouble
-  std::unique_ptr<Texts> texts;             // null: nothing was taken
+  int64_t count = 0;                      // arguments taken, where they are counted
+  expr::Value sum = expr::Value::Int(0);  // kInt or kDouble
+  std::unique_ptr<Texts> texts;           // null: nothing was taken
 };
 
 // Belongs to one task.

@@ -72,7 +72,7 @@ GroupedStream Stream::GroupByKey(std::string name) const {
   return GroupedStream(rekeyed_ ? Repartition(name) : *this);
 }
 
-Table GroupedStream::Make(Result<ProcessorSupplier> supplier, std::string store) const {
+Table GroupedStream::Make(Result<ProcessorSupplier> supplier, const std::string& store) const {
   if (store.empty()) {
     stream_.graph_->Mistake(stream_.name(),
                             Status::Expression("a table is made of it without the name of a store, "
@@ -82,41 +82,43 @@ Table GroupedStream::Make(Result<ProcessorSupplier> supplier, std::string store)
   return {stream_.Add(store, std::move(supplier), false, {store}), store};
 }
 
-Table GroupedStream::Count(std::string store) const {
-  return Aggregate(AggregateSpec{.functions = {{}}}, std::move(store));
+Table GroupedStream::Count(const std::string& store) const {
+  return Aggregate(AggregateSpec{.functions = {{}}}, store);
 }
 
-Table GroupedStream::Aggregate(AggregateSpec spec, std::string store) const {
+Table GroupedStream::Aggregate(AggregateSpec spec, const std::string& store) const {
   spec.by.reset();
   spec.store = store;
   spec.serdes = stream_.serdes_;
-  return Make(kstream::Aggregate(std::move(spec)), std::move(store));
+  Table rows = Make(kstream::Aggregate(std::move(spec)), store);
+  rows.changes_.serdes_.value = "json";
+  return rows;
 }
 
-Table GroupedStream::Aggregate(Initializer init, Aggregator add, std::string store) const {
-  return Make(dsl::AggregateBy(std::move(init), std::move(add), store), std::move(store));
+Table GroupedStream::Aggregate(Initializer init, Aggregator add, const std::string& store) const {
+  return Make(dsl::AggregateBy(std::move(init), std::move(add), store), store);
 }
 
-Table GroupedStream::Reduce(const StreamExpression& add, std::string store) const {
+Table GroupedStream::Reduce(const StreamExpression& add, const std::string& store) const {
   Result<Expression> compiled = add.Compile({"acc"});
   return Make(compiled.ok() ? dsl::Reduce(*compiled, store, stream_.serdes_)
                             : Result<ProcessorSupplier>(compiled.status()),
-              std::move(store));
+              store);
 }
 
-Table GroupedStream::ReduceBy(Reducer add, std::string store) const {
-  return Make(dsl::ReduceBy(std::move(add), store), std::move(store));
+Table GroupedStream::ReduceBy(Reducer add, const std::string& store) const {
+  return Make(dsl::ReduceBy(std::move(add), store), store);
 }
 
-Table StreamBuilder::Table(Location input, std::string store) {
-  return Table(SourceSpec{.inputs = {std::move(input)}}, std::move(store));
+Table StreamBuilder::Table(Location input, const std::string& store) {
+  return Table(SourceSpec{.inputs = {std::move(input)}}, store);
 }
 
-Table StreamBuilder::Table(SourceSpec source, std::string store) {
-  Stream changes = Source(std::move(source), store.empty() ? "" : store + "-source");
+Table StreamBuilder::Table(SourceSpec source, const std::string& store) {
+  Stream changes = Source(std::move(source), store.empty() ? "" : store + "-input");
   if (changes.rekeyed()) changes = changes.Repartition(store);
   const GroupedStream rows(std::move(changes));
-  return rows.Make(dsl::KeepTable(store, rows.stream_.serdes_), std::move(store));
+  return rows.Make(dsl::KeepTable(store, rows.stream_.serdes_), store);
 }
 
 }  // namespace kstream

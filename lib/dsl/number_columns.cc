@@ -132,9 +132,9 @@ class Avg final : public Summing {
     const Value quotient =
         expr::Calculate(expr::Arithmetic::kDivide, now.sum, Value::Int(now.count), &error);
     // An integer sum over an integer count is never refused; a double sum is a double already.
-    expr::AppendJson(quotient.is_error() ? Value::Double(expr::ToDouble(now.sum) /
-                                                         static_cast<double>(now.count))
-                                         : quotient,
+    expr::AppendJson(quotient.is_error()
+                         ? Value::Double(expr::ToDouble(now.sum) / static_cast<double>(now.count))
+                         : quotient,
                      json);
   }
   void AppendState(const Accumulator& now, std::string* json) const override {

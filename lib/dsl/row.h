@@ -1,9 +1,10 @@
 // Row: all that an aggregate knows of one group, and the two ways of writing it.
 //
-// The aggregates of expressions write a result {"key":..,<columns>} and a state {<columns>} of JSON;
-// those of C++ functions are one value of the user's own, which is result and state alike. A state
-// that does not fit the columns is never guessed at. Tested by tests/unit/dsl/aggregate_test.cc and
-// aggregate_state_test.cc; the format is told in share/doc/kstream/aggregates.md.
+// The aggregates of expressions write a result {"key":..,<columns>} and a state {<columns>} of
+// JSON; those of C++ functions are one value of the user's own, which is result and state alike. A
+// state that does not fit the columns is never guessed at. Tested by
+// tests/unit/dsl/aggregate_test.cc and aggregate_state_test.cc; the format is told in
+// share/doc/kstream/aggregates.md.
 #ifndef KSTREAM_DSL_ROW_H_
 #define KSTREAM_DSL_ROW_H_
 
@@ -48,15 +49,15 @@ class RowFormat {
   size_t Apply(Row* row);
 
   // What is forwarded; nullopt is a tombstone. kData: `key` is not of the serde of keys.
-  virtual Status Result(std::string_view key, const Row& row, std::optional<std::string>* value) = 0;
+  virtual Status Result(std::string_view key, const Row& row,
+                        std::optional<std::string>* value) = 0;
   // What is stored; nullopt: nothing.
   virtual void State(const Row& row, std::optional<std::string>* value) const = 0;
   // Reads it back. False: *why says what does not fit.
   virtual bool Restore(const StoredRow& stored, Row* row, std::string* why) = 0;
 
  protected:
-  explicit RowFormat(std::vector<std::unique_ptr<Column>> columns)
-      : columns_(std::move(columns)) {}
+  explicit RowFormat(std::vector<std::unique_ptr<Column>> columns) : columns_(std::move(columns)) {}
 
   std::vector<std::unique_ptr<Column>> columns_;
 };

@@ -14,8 +14,8 @@ void Skips::Tell(std::string_view node) {
   if (--totals->tasks > 0) return;
   const int64_t no_key = totals->no_key.exchange(0), no_value = totals->no_value.exchange(0);
   if (no_key + no_value == 0) return;
-  Log(LogLevel::kInfo, fmt::format("{}: left out {} without a key and {} without a value", node,
-                                   no_key, no_value));
+  Log(LogLevel::kInfo,
+      fmt::format("{}: left out {} without a key and {} without a value", node, no_key, no_value));
 }
 
 }  // namespace kstream::dsl

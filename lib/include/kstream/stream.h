@@ -205,9 +205,10 @@ class KSTREAM_EXPORT StreamBuilder {
   Stream Source(SourceSpec source, std::string name = {});
   // The latest value of each key of a changelog topic, kept in the store `store`: a null payload
   // deletes, records without a key are left out and counted, and a value that is not of its serde
-  // (an empty payload is no JSON) makes a bad record. A source with a key of its own is repartitioned.
-  kstream::Table Table(Location input, std::string store);
-  kstream::Table Table(SourceSpec source, std::string store);
+  // (an empty payload is no JSON) makes a bad record. A source with a key of its own is
+  // repartitioned.
+  kstream::Table Table(Location input, const std::string& store);
+  kstream::Table Table(SourceSpec source, const std::string& store);
   // A store for Process to name; with a supplier, one that the runtime does not keep.
   StreamBuilder& AddStore(StoreSpec store);
   StreamBuilder& AddStore(std::string name, StoreSupplier supplier);

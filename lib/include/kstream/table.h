@@ -58,24 +58,25 @@ class KSTREAM_EXPORT Table {
 class KSTREAM_EXPORT GroupedStream {
  public:
   // Rows {"key":..,"count":n}.
-  Table Count(std::string store) const;
-  // As kstream::Aggregate; `by`, `store` and `serdes` of the specification are not looked at.
-  Table Aggregate(AggregateSpec spec, std::string store) const;
+  Table Count(const std::string& store) const;
+  // As kstream::Aggregate; `by`, `store` and `serdes` of the specification are not looked at. The
+  // rows are JSON, whatever the values were.
+  Table Aggregate(AggregateSpec spec, const std::string& store) const;
   // Values are the user's own bytes; a row is forwarded at each commit point after it changed.
-  Table Aggregate(Initializer init, Aggregator add, std::string store) const;
+  Table Aggregate(Initializer init, Aggregator add, const std::string& store) const;
   // `add` makes the next value of `$acc`, the value so far, and `.`, that of the record.
-  Table Reduce(const StreamExpression& add, std::string store) const;
+  Table Reduce(const StreamExpression& add, const std::string& store) const;
   template <std::convertible_to<Reducer> Function>
-  Table Reduce(Function add, std::string store) const {
-    return ReduceBy(std::move(add), std::move(store));
+  Table Reduce(Function add, const std::string& store) const {
+    return ReduceBy(std::move(add), store);
   }
 
  private:
   friend class Stream;
   friend class StreamBuilder;
   explicit GroupedStream(Stream stream) : stream_(std::move(stream)) {}
-  Table ReduceBy(Reducer add, std::string store) const;
-  Table Make(Result<ProcessorSupplier> supplier, std::string store) const;
+  Table ReduceBy(Reducer add, const std::string& store) const;
+  Table Make(Result<ProcessorSupplier> supplier, const std::string& store) const;
 
   Stream stream_;
 };

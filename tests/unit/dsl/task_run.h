@@ -60,21 +60,24 @@ class KeepingSink : public task::RecordSink {
 
 class TaskRun : private task::TaskHost {
  public:
-  explicit TaskRun(const Result<Topology>& topology, size_t stage = 0) {
+  // `kept`: the stores that the runtime would keep.
+  explicit TaskRun(const Result<Topology>& topology, size_t stage = 0,
+                   const task::Task::KeptStores& kept = {}) {
     cache_.reader = &reader_;
     EXPECT_TRUE(topology.ok()) << topology.status().message();
     if (!topology.ok()) return;
     task::TaskHost* const host = this;
     task_.emplace(*topology, stage, std::to_string(stage) + "_0", host);
-    const Status status = task_->Init();
+    const Status status = task_->Init(kept);
     EXPECT_TRUE(status.ok()) << status.message();
   }
 
-  Status Process(Bytes value, Bytes key = std::nullopt, std::span<const Header> headers = {}) {
+  Status Process(Bytes value, Bytes key = std::nullopt, std::span<const Header> headers = {},
+                 int64_t timestamp = 1000) {
     Record record;
     record.topic = "in";
     record.partition = 3;
-    record.timestamp = 1000;
+    record.timestamp = timestamp;
     record.timestamp_type = TimestampType::kCreateTime;
     record.value = value;
     record.key = key;
@@ -87,6 +90,18 @@ class TaskRun : private task::TaskHost {
   // What came to the sink node `name`.
   const KeepingSink& out(const std::string& name = "out") { return sinks_[name]; }
   task::Task& task() { return *task_; }
+  // A commit point.
+  Status Flush() { return task_->Flush(); }
+  // The end of all input.
+  Status End() {
+    const Status ended = task_->EndInput();
+    return ended.ok() ? task_->Flush() : ended;
+  }
+  // Lets time pass, and fires what is due by the wall clock.
+  Status Pass(std::chrono::milliseconds by) {
+    clock_.Advance(by);
+    return task_->Punctuate();
+  }
 
  private:
   task::RecordSink* SinkOf(const TopologyNode& sink) override { return &sinks_[sink.name]; }
