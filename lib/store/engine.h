@@ -75,8 +75,11 @@ class Engine {
   virtual Status Write(std::span<const Change> changes, const Checkpoint& checkpoint) = 0;
   // The same after forgetting all rows that are there, in one step with it.
   virtual Status Replace(std::span<const Change> changes, const Checkpoint& checkpoint) = 0;
-  // The same as Write for the many rows of a restore, where a later change of a key wins.
+  // The same as Write for the many rows of a restore, where a later change of a key wins. An engine
+  // may gather them: they are seen, with their checkpoint, after EndLoad, Write or Flush at the
+  // latest.
   virtual Status Load(std::span<const Change> changes, const Checkpoint& checkpoint) = 0;
+  virtual Status EndLoad() { return Status::Ok(); }
   // Forgets all rows and the checkpoint, durably.
   virtual Status Clear() = 0;
 

@@ -31,6 +31,11 @@ Status KeptStore::CheckUsable() const {
       "store '{}' is closed: a processor may use it from Init until its Close returns", name_));
 }
 
+Status KeptStore::EndLoad() const {
+  if (!std::exchange(may_be_loading_, false)) return Status::Ok();
+  return engine_->EndLoad();
+}
+
 Status KeptStore::Put(std::string_view key, std::string_view value, int64_t timestamp) {
   KSTREAM_RETURN_IF_ERROR(CheckUsable());
   if (timestamp == kRecordTime) timestamp = event_time_ ? event_time_() : 0;
@@ -64,6 +69,7 @@ Result<bool> KeptStore::Find(std::string_view key, StoredRow* row) const {
   }
   if (!engine_counts()) return false;
   meter_.gets_from_engine++;
+  KSTREAM_RETURN_IF_ERROR(EndLoad());
   auto found = engine_->Find(key, row);
   if (!found.ok()) return found;
   if (*found) {
@@ -79,6 +85,7 @@ Status KeptStore::RangeRows(std::string_view from, std::optional<std::string_vie
   KSTREAM_RETURN_IF_ERROR(CheckUsable());
   meter_.ranges++;
   if (to && *to <= from) return Status::Ok();
+  KSTREAM_RETURN_IF_ERROR(EndLoad());
   const RowCache::Ordered& changed = cache_.Sorted();
   auto dirty = changed.lower_bound(from);
   const auto end = to ? changed.lower_bound(*to) : changed.end();
@@ -106,6 +113,7 @@ Status KeptStore::RangeRows(std::string_view from, std::optional<std::string_vie
 
 // The engine stands at the end of the epoch before, since nothing is sealed now.
 Status KeptStore::JournalClear(ChangelogSink* changelog) {
+  KSTREAM_RETURN_IF_ERROR(EndLoad());
   const auto rows = engine_->NewIterator("", std::nullopt);
   for (; rows->Valid(); rows->Next()) {
     if (cache_.Find(rows->key())) continue;  // an open change: comes with the others
@@ -144,6 +152,7 @@ Status KeptStore::Commit(const std::string& incarnation, int64_t last, int64_t n
   if (!is_sealed_) {
     return Status::Usage(fmt::format("store '{}': no epoch is sealed to be committed", name_));
   }
+  KSTREAM_RETURN_IF_ERROR(EndLoad());
   const bool is_changed = sealed_cleared_ || !cache_.sealed().empty();
   Checkpoint checkpoint = engine_->checkpoint();
   if (is_changed || last >= 0 || checkpoint.incarnation != incarnation) {
@@ -169,6 +178,7 @@ Status KeptStore::Commit(const std::string& incarnation, int64_t last, int64_t n
 
 void KeptStore::Drop() {
   cache_.Forget();
+  may_be_loading_ = true;
   is_sealed_ = open_cleared_ = sealed_cleared_ = false;
 }
 

@@ -97,7 +97,8 @@ class KeptStore final : public KeyValueStore {
   std::shared_ptr<const CommittedReader> reader() const { return reader_; }
 
   // Whoever writes to the engine by himself (a restore) does it before the first read, or between
-  // Drop and the next one: rows that were read are remembered.
+  // Drop and the next one: rows that were read are remembered, and what was loaded is
+  // made visible by the first read or commit.
   Engine* engine() { return engine_.get(); }
   const Engine* engine() const { return engine_.get(); }
   // Ends the readers, flushes, and gives up the directory.
@@ -105,6 +106,7 @@ class KeptStore final : public KeyValueStore {
 
  private:
   Status CheckUsable() const;
+  Status EndLoad() const;
   Status JournalClear(ChangelogSink* changelog);
   // Whether the engine's rows count, beneath what the cache has.
   bool engine_counts() const { return !open_cleared_ && !sealed_cleared_; }
@@ -118,6 +120,7 @@ class KeptStore final : public KeyValueStore {
   uint64_t last_hash_ = 0;  // of the last change journaled by Seal
   bool open_cleared_ = false, sealed_cleared_ = false;
   bool is_sealed_ = false, usable_ = true;
+  mutable bool may_be_loading_ = true;  // the engine, since it was opened or Drop
 };
 
 }  // namespace kstream::store

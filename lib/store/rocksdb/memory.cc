@@ -47,6 +47,8 @@ SharedMemory::~SharedMemory() = default;
 
 uint64_t SharedMemory::used() const { return blocks_->GetUsage(); }
 
+uint64_t SharedMemory::bulk_bytes() const { return std::clamp(budget_ / 32, kMiB, 16 * kMiB); }
+
 ::rocksdb::Options SharedMemory::CommonOptions() const {
   ::rocksdb::Options options;
   options.info_log = std::make_shared<Silence>();

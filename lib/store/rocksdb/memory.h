@@ -25,6 +25,9 @@ class SharedMemory final : public Memory {
   uint64_t used() const override;
   std::shared_ptr<RowBudget> rows() const override { return rows_; }
 
+  // What a database in restore may gather before it makes a file of it.
+  uint64_t bulk_bytes() const;
+
   // For a database that is written, or for one that is looked into while another process has it.
   ::rocksdb::Options WriterOptions() const;
   ::rocksdb::Options ReaderOptions() const;

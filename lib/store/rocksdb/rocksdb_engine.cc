@@ -13,9 +13,13 @@
 
 #include <filesystem>
 #include <mutex>
+#include <optional>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include "base/printable.h"
+#include "store/rocksdb/bulk.h"
 #include "store/rocksdb/errors.h"
 #include "store/rocksdb/format.h"
 #include "store/rocksdb/memory.h"
@@ -26,6 +30,8 @@ namespace {
 using ::rocksdb::Slice;
 
 constexpr int64_t kFlushAfterMs = 30'000;
+// What a restore gathers is made a file, unless it is less than this.
+constexpr size_t kLeastBulkBytes = 1 << 20;
 constexpr size_t kKeptBatchBytes = 4 << 20;  // a larger batch is not kept for the next write
 constexpr uint64_t kReadingBudget = 64 << 20;
 // While a store is looked into, its owner may delete files between their listing and their opening.
@@ -98,14 +104,15 @@ class RocksEngine final : public Engine {
   }
 
   Status Write(std::span<const Change> changes, const Checkpoint& checkpoint) override {
+    KSTREAM_RETURN_IF_ERROR(EndLoad());
     return WriteBatch(changes, checkpoint, /*forget=*/false);
   }
   Status Replace(std::span<const Change> changes, const Checkpoint& checkpoint) override {
+    KSTREAM_RETURN_IF_ERROR(EndLoad());
     return WriteBatch(changes, checkpoint, /*forget=*/true);
   }
-  Status Load(std::span<const Change> changes, const Checkpoint& checkpoint) override {
-    return WriteBatch(changes, checkpoint, /*forget=*/false);
-  }
+  Status Load(std::span<const Change> changes, const Checkpoint& checkpoint) override;
+  Status EndLoad() override;
   Status Clear() override;
   Status Flush() override;
   EngineStats Stats() const override;
@@ -117,6 +124,10 @@ class RocksEngine final : public Engine {
   }
   Status ReadCheckpoint();
   Status WriteBatch(std::span<const Change> changes, const Checkpoint& checkpoint, bool forget);
+  void SetCheckpoint(Checkpoint checkpoint) {
+    const std::lock_guard lock(checkpoint_mutex_);
+    checkpoint_ = std::move(checkpoint);
+  }
   Status FlushWhenOld(int64_t now);
 
   const std::string directory_;
@@ -124,6 +135,8 @@ class RocksEngine final : public Engine {
   std::unique_ptr<::rocksdb::DB> db_;
   ::rocksdb::WriteOptions write_options_;
   ::rocksdb::WriteBatch batch_;
+  Bulk bulk_;  // loaded and not yet applied, up to bulk_checkpoint_ if that is there
+  std::optional<Checkpoint> bulk_checkpoint_;
   mutable std::mutex checkpoint_mutex_;
   Checkpoint checkpoint_;
   int64_t flushed_ = 0;  // by the time of checkpoints; 0: nothing was written since opening
@@ -218,11 +231,29 @@ Status RocksEngine::WriteBatch(std::span<const Change> changes, const Checkpoint
   if (status.ok()) status = db_->Write(write_options_, &batch_);
   if (batch_.GetDataSize() > kKeptBatchBytes) batch_ = ::rocksdb::WriteBatch();
   KSTREAM_RETURN_IF_ERROR(Say(status, "write"));
-  {
-    const std::lock_guard lock(checkpoint_mutex_);
-    checkpoint_ = checkpoint;
-  }
+  SetCheckpoint(checkpoint);
   return FlushWhenOld(checkpoint.written);
+}
+
+Status RocksEngine::Load(std::span<const Change> changes, const Checkpoint& checkpoint) {
+  bulk_.Add(changes);
+  bulk_checkpoint_ = checkpoint;
+  return bulk_.bytes() < memory_->bulk_bytes() ? Status::Ok() : EndLoad();
+}
+
+Status RocksEngine::EndLoad() {
+  if (!bulk_checkpoint_) return Status::Ok();
+  const std::vector<Change> sorted = bulk_.Sorted();
+  const Checkpoint checkpoint = *std::exchange(bulk_checkpoint_, std::nullopt);
+  Status status;
+  if (is_read_only_ || bulk_.bytes() < kLeastBulkBytes) {
+    status = WriteBatch(sorted, checkpoint, /*forget=*/false);
+  } else {
+    status = Say(Ingest(db_.get(), directory_, sorted, checkpoint), "write");
+    if (status.ok()) SetCheckpoint(checkpoint);
+  }
+  bulk_.Clear();
+  return status;
 }
 
 Status RocksEngine::FlushWhenOld(int64_t now) {
@@ -238,6 +269,8 @@ Status RocksEngine::FlushWhenOld(int64_t now) {
 
 // Forgotten durably first: a crash must not bring the rows back. Then the space is given up.
 Status RocksEngine::Clear() {
+  bulk_.Clear();
+  bulk_checkpoint_.reset();
   ::rocksdb::WriteBatch batch;
   ::rocksdb::Status status = batch.Delete(SliceOf(kMetaKey));
   if (status.ok()) status = batch.DeleteRange(SliceOf(kRowsBegin), SliceOf(kRowsEnd));
@@ -245,12 +278,14 @@ Status RocksEngine::Clear() {
   if (status.ok()) status = db_->Flush({});
   if (status.ok()) status = db_->CompactRange({}, nullptr, nullptr);
   KSTREAM_RETURN_IF_ERROR(Say(status, "write"));
-  const std::lock_guard lock(checkpoint_mutex_);
-  checkpoint_ = {};
+  SetCheckpoint({});
   return Status::Ok();
 }
 
-Status RocksEngine::Flush() { return Say(db_->Flush({}), "write"); }
+Status RocksEngine::Flush() {
+  KSTREAM_RETURN_IF_ERROR(EndLoad());
+  return Say(db_->Flush({}), "write");
+}
 
 EngineStats RocksEngine::Stats() const {
   EngineStats stats;

@@ -73,13 +73,54 @@ TEST_P(BothEngines, WalksARangeWithoutItsEnd) {
 
 TEST_P(BothEngines, ALaterChangeOfALoadWins) {
   ASSERT_TRUE(engine_
-                  ->Load(
-                      std::vector<Change>{
-                          {"a", "1", 1}, {"b", "1", 1}, {"a", "2", 2}, {"b", std::nullopt, 0}},
-                      At(4))
+                  ->Load(std::vector<Change>{{"a", "1", 1},
+                                             {"b", "1", 1},
+                                             {"a", "2", 2},
+                                             {"b", std::nullopt, 0},
+                                             {"", std::nullopt, 0},
+                                             {"", "", 3}},
+                         At(4))
                   .ok());
-  EXPECT_EQ(RowsOf(*engine_), (Rows{{"a", {"2", 2}}}));
+  ASSERT_TRUE(engine_->EndLoad().ok());
+  EXPECT_EQ(RowsOf(*engine_), (Rows{{"", {"", 3}}, {"a", {"2", 2}}}));
   EXPECT_EQ(engine_->checkpoint(), At(4));
+}
+
+// A restore of more than an engine gathers at a time, in random order, with a tail that is short;
+// over rows that were there before.
+TEST_P(BothEngines, RestoresManyRows) {
+  Write({{"before", "1", 1}, {"17", "old", 1}}, 1);
+  std::mt19937 random(5);
+  Rows truth = RowsOf(*engine_);
+  int64_t offset = 1;
+  for (int load = 0; load < 60; load++) {
+    std::vector<std::pair<std::string, std::optional<std::string>>> records;
+    for (int i = load == 59 ? 10 : 5'000; i > 0; i--) {
+      auto& [key, value] = records.emplace_back(std::to_string(random() % 50'000), std::nullopt);
+      if (random() % 5 != 0) value = std::string(random() % 150, static_cast<char>(random()));
+    }
+    std::vector<Change> changes;
+    for (const auto& [key, value] : records) {
+      changes.push_back({key, value, load});
+      truth.erase(key);
+      if (value) truth[key] = {*value, load};
+    }
+    offset += static_cast<int64_t>(records.size());
+    ASSERT_TRUE(engine_->Load(changes, At(offset)).ok());
+    const Checkpoint now = engine_->checkpoint();
+    ASSERT_LE(now.offset, offset);
+  }
+  const Change last{"before", std::nullopt, 0};
+  truth.erase("before");
+  ASSERT_TRUE(engine_->Write({&last, 1}, At(offset + 1)).ok());
+  EXPECT_EQ(engine_->checkpoint(), At(offset + 1));
+  EXPECT_TRUE(RowsOf(*engine_) == truth);
+  if (!is_durable()) return;
+  ASSERT_TRUE(engine_->Close().ok());
+  engine_.reset();
+  engine_ = Open();
+  EXPECT_EQ(engine_->checkpoint(), At(offset + 1));
+  EXPECT_TRUE(RowsOf(*engine_) == truth);
 }
 
 TEST_P(BothEngines, ReplacesAllRowsInOneStep) {

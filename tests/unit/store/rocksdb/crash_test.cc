@@ -84,8 +84,9 @@ class Crash : public ::testing::TestWithParam<uint32_t> {
                                   .last = number,
                                   .last_hash = static_cast<uint64_t>(number),
                                   .written = epoch.written};
-      const Status status = epoch.replaces ? engine->Replace(changes, checkpoint)
-                                           : engine->Write(changes, checkpoint);
+      const Status status = epoch.replaces  ? engine->Replace(changes, checkpoint)
+                            : life % 2 == 1 ? engine->Load(changes, checkpoint)
+                                            : engine->Write(changes, checkpoint);
       if (!status.ok()) abort();
     }
     raise(SIGKILL);

@@ -161,6 +161,27 @@ TEST_P(KeptStores, ClearJournalsADeletionOfEveryKey) {
   EXPECT_EQ(store_->engine()->checkpoint().last_hash, log_.last_hash_);
 }
 
+TEST_P(KeptStores, BeginsWithWhatWasLoaded) {
+  const auto load = [&](std::string_view value, int64_t offset) {
+    const Change change{"a", value, 1};
+    ASSERT_TRUE(store_->engine()
+                    ->Load({&change, 1}, {.incarnation = "abc", .offset = offset, .written = 50})
+                    .ok());
+  };
+  load("1", 5);
+  EXPECT_EQ(store_->Get("a")->value(), "1");
+  store_->Drop();
+  load("2", 9);
+  EXPECT_EQ(RowsOf(*store_), (Rows{{"a", {"2", 1}}}));
+  store_->Drop();
+  load("3", 12);
+  Put("b", "1");
+  ASSERT_TRUE(store_->Seal(nullptr).ok());
+  Commit(-1, 100);
+  EXPECT_EQ(store_->engine()->checkpoint().offset, 12);
+  EXPECT_EQ(RowsOf(*store_), (Rows{{"a", {"3", 1}}, {"b", {"1", 0}}}));
+}
+
 TEST_P(KeptStores, AnEpochWithoutChangesLeavesTheCheckpoint) {
   Put("a", "1");
   Seal();
