@@ -17,12 +17,12 @@ constexpr int kMostFailedCommits = 30;
 }  // namespace
 
 Committer::Committer(ThreadOutputs* outputs, transport::Consumer* consumer,
-                     std::chrono::milliseconds interval, Positions positions, const Clock& clock,
+                     std::chrono::milliseconds interval, CommitHost* host, const Clock& clock,
                      CommitMetrics* metrics)
     : outputs_(outputs),
       consumer_(consumer),
       interval_(interval),
-      positions_(std::move(positions)),
+      host_(host),
       clock_(clock),
       metrics_(metrics),
       last_seal_(clock.Steady()),
@@ -34,7 +34,7 @@ Status Committer::Turn() {
   const Clock::Instant now = clock_.Steady();
   if (!sealed_ && (requested_ || now - last_seal_ >= interval_)) KSTREAM_RETURN_IF_ERROR(Seal(now));
   if (!sealed_ || outputs_->Pending(epoch_ - 1) > 0) return Status::Ok();
-  sealed_ = false;
+  KSTREAM_RETURN_IF_ERROR(Keep());
   if (consumer_ && !sealed_positions_.empty()) {
     consumer_->CommitAsync(
         std::move(sealed_positions_),
@@ -61,15 +61,22 @@ void Committer::Committed(const Status& status, Clock::Instant since) {
 }
 
 Status Committer::Seal(Clock::Instant now) {
+  KSTREAM_RETURN_IF_ERROR(host_->FlushTasks());
   KSTREAM_RETURN_IF_ERROR(outputs_->FlushFiles());
+  KSTREAM_RETURN_IF_ERROR(host_->SealStores());
   const bool full = failed_commits_ > 0 || now - last_full_ >= kFullCommit;
   if (full) last_full_ = now;
-  KSTREAM_ASSIGN_OR_RETURN(sealed_positions_, positions_(full));
+  KSTREAM_ASSIGN_OR_RETURN(sealed_positions_, host_->Positions(full));
   outputs_->set_tag(++epoch_);
   sealed_ = true;
   requested_ = false;
   last_seal_ = now;
   return Status::Ok();
+}
+
+Status Committer::Keep() {
+  sealed_ = false;
+  return host_->KeepStores();
 }
 
 void Committer::Forget(const std::vector<transport::TopicPartition>& partitions) {
@@ -81,14 +88,21 @@ void Committer::Forget(const std::vector<transport::TopicPartition>& partitions)
 
 Status Committer::Finish() {
   const Clock::Instant begin = clock_.Steady();
-  KSTREAM_RETURN_IF_ERROR(outputs_->FlushFiles());
-  KSTREAM_RETURN_IF_ERROR(outputs_->FlushTopics(kFlushLimit));
   KSTREAM_RETURN_IF_ERROR(failure_);
+  if (sealed_) {
+    KSTREAM_RETURN_IF_ERROR(outputs_->FlushTopics(kFlushLimit));
+    KSTREAM_RETURN_IF_ERROR(Keep());
+  }
+  KSTREAM_RETURN_IF_ERROR(host_->FlushTasks());
+  KSTREAM_RETURN_IF_ERROR(outputs_->FlushFiles());
+  KSTREAM_RETURN_IF_ERROR(host_->SealStores());
+  KSTREAM_RETURN_IF_ERROR(outputs_->FlushTopics(kFlushLimit));
+  KSTREAM_RETURN_IF_ERROR(Keep());
   sealed_positions_.clear();
-  sealed_ = false;
   // All of them: one whose last commit is still under way must be decided before somebody else
   // reads on.
-  KSTREAM_ASSIGN_OR_RETURN(std::vector<transport::PartitionOffset> positions, positions_(true));
+  KSTREAM_ASSIGN_OR_RETURN(std::vector<transport::PartitionOffset> positions,
+                           host_->Positions(true));
   if (!consumer_ || positions.empty()) return Status::Ok();
   Status status = consumer_->CommitSync(std::move(positions));
   Count(status, begin);

@@ -1,15 +1,16 @@
 // Committer: at-least-once. Offsets of an epoch are committed when every output of it is
 // acknowledged.
 //
-// An epoch is sealed at a record boundary: its positions are copied and records sent from then on
-// carry the next tag. The thread goes on at once; a later turn of its loop finds the
-// acknowledgements complete and commits. At most one epoch is sealed at a time, so tags modulo 2
-// tell epochs apart. Tested by tests/unit/runtime/committer_test.cc.
+// An epoch is sealed at a record boundary: processors give what they held back, stores journal what
+// has changed, positions are copied, and records sent from then on carry the next tag. The thread
+// goes on at once; a later turn of its loop finds the acknowledgements complete, and then stores
+// keep the epoch, and its offsets are committed: in this order, so that after a crash a store may
+// have seen records that are read again, but has lost none. At most one epoch is sealed at a time,
+// so tags modulo 2 tell epochs apart. Tested by tests/unit/runtime/committer_test.cc.
 #ifndef KSTREAM_RUNTIME_COMMITTER_H_
 #define KSTREAM_RUNTIME_COMMITTER_H_
 
 #include <chrono>
-#include <functional>
 #include <vector>
 
 #include "base/clock.h"
@@ -20,15 +21,27 @@
 
 namespace kstream::runtime {
 
+// The tasks of a thread, as a commit sees them. Called in this order.
+class CommitHost {
+ public:
+  virtual ~CommitHost() = default;
+  // Processors forward and store what they held back.
+  virtual Status FlushTasks() = 0;
+  // Stores journal what has changed since the last seal.
+  virtual Status SealStores() = 0;
+  // Positions that have changed since they were last given out (`all`: every owned one).
+  virtual Result<std::vector<transport::PartitionOffset>> Positions(bool all) = 0;
+  // All that was sent before the seal is safe: stores keep what they sealed.
+  virtual Status KeepStores() = 0;
+};
+
 // Belongs to one thread.
 class Committer {
  public:
-  // Positions that have changed since they were last given out (`all`: every owned one).
-  using Positions = std::function<Result<std::vector<transport::PartitionOffset>>(bool all)>;
-
-  // `consumer` null: nothing is committed, epochs only bound what is in flight.
+  // `consumer` null: no offsets are committed; epochs bound what is in flight, and stores keep
+  // them.
   Committer(ThreadOutputs* outputs, transport::Consumer* consumer,
-            std::chrono::milliseconds interval, Positions positions, const Clock& clock,
+            std::chrono::milliseconds interval, CommitHost* host, const Clock& clock,
             CommitMetrics* metrics);
 
   // The next turn seals, interval or not.
@@ -48,6 +61,7 @@ class Committer {
 
  private:
   Status Seal(Clock::Instant now);
+  Status Keep();
   void Committed(const Status& status, Clock::Instant since);
   // Counts a commit that was decided now.
   void Count(const Status& status, Clock::Instant since);
@@ -55,7 +69,7 @@ class Committer {
   ThreadOutputs* const outputs_;
   transport::Consumer* const consumer_;
   const std::chrono::milliseconds interval_;
-  const Positions positions_;
+  CommitHost* const host_;
   const Clock& clock_;
   CommitMetrics* const metrics_;
 

@@ -101,8 +101,8 @@ std::vector<InternalTopicNeed> InternalTopics(const Topology& topology,
 bool NeedsStateDirectory(const Topology& topology, const RuntimeOptions& options) {
   if (options.app.empty() || options.dry_run) return false;
   if (std::ranges::any_of(topology.graph().stores, &TopologyStore::kept)) return true;
-  const bool identity = options.guarantee == Guarantee::kExactlyOnce ||
-                        options.instance_id == runtime::kOwnInstance;
+  const bool identity =
+      options.guarantee == Guarantee::kExactlyOnce || options.instance_id == runtime::kOwnInstance;
   return identity && AnyTopic(AllInputs(topology.graph()));
 }
 

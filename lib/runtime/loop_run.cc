@@ -56,6 +56,7 @@ Status RunShared::Open() {
                              StateDirectory::Open(root, state->options.app, state->stop));
     // Without a group no position is kept, so each run begins with nothing.
     if (!state->grouped()) KSTREAM_RETURN_IF_ERROR(directory->Clear());
+    memory = store::rocksdb::Memory::New(static_cast<uint64_t>(state->options.memory));
   }
   KSTREAM_RETURN_IF_ERROR(OpenFiles(state));
   // One consumer reads all files, in one order.

@@ -125,6 +125,38 @@ class TopicSink final : public task::RecordSink {
   transport::Producer::Topic* topic_ = nullptr;
 };
 
+Status Changelog::Append(const store::Change& change) {
+  const std::string time = fmt::format("{}", change.timestamp);
+  const Header header{kRowTimeHeader, time};
+  Record record;
+  record.key = change.key;
+  if (change.value) record.value = *change.value;
+  record.headers = std::span(&header, 1);
+  record.timestamp = outputs_->state_->clock->WallMs();
+  record.timestamp_type = TimestampType::kCreateTime;
+  sent_ = outputs_->tag_;
+  Status sent = producer_->Send(topic_, partition_, record, outputs_->tag_);
+  // No record of an input is bad here: the store cannot be kept.
+  if (sent.code() == StatusCode::kData) {
+    return {StatusCode::kState, std::string(sent.message())};
+  }
+  return sent;
+}
+
+int64_t Changelog::last() const {
+  if (!sent_) return -1;
+  const int64_t offset = producer_->Acknowledged(topic_, partition_, *sent_);
+  return offset == transport::kNoOffset ? -1 : offset;
+}
+
+Result<std::unique_ptr<Changelog>> ThreadOutputs::OpenChangelog(const std::string& topic,
+                                                                int32_t partition) {
+  KSTREAM_ASSIGN_OR_RETURN(transport::Producer* const producer, ProducerOf(""));
+  KSTREAM_ASSIGN_OR_RETURN(transport::Producer::Topic* const opened,
+                           producer->Open(topic, {.track_offsets = true}));
+  return std::make_unique<Changelog>(this, producer, opened, partition);
+}
+
 std::vector<Location> SinkLocations(const RunState& state) {
   std::vector<Location> locations;
   for (const TopologyNode& node : state.graph().nodes) {

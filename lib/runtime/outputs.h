@@ -6,12 +6,15 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "kstream/status.h"
 #include "runtime/run_state.h"
+#include "store/kept_store.h"
 #include "task/task.h"
 #include "transport/file/file_output.h"
 #include "transport/producer.h"
@@ -50,6 +53,31 @@ Status OpenOutputs(const RunState& state, OutputFiles* files);
 
 class FileSink;
 class TopicSink;
+class ThreadOutputs;
+
+// Of a changelog record: the event time of its row, ms since the epoch, in decimal digits. The
+// record itself carries the wall clock, since brokers age by it and refuse what is far ahead.
+inline constexpr std::string_view kRowTimeHeader = "kstream.timestamp";
+
+// One partition of a changelog. Belongs to the thread of its outputs, which outlive it.
+class Changelog final : public store::ChangelogSink {
+ public:
+  Changelog(ThreadOutputs* outputs, transport::Producer* producer,
+            transport::Producer::Topic* topic, int32_t partition)
+      : outputs_(outputs), producer_(producer), topic_(topic), partition_(partition) {}
+  Status Append(const store::Change& change) override;
+  // An epoch begins to be sealed.
+  void Begin() { sent_.reset(); }
+  // Once the epoch is acknowledged: offset of its last record; -1: it sent none.
+  int64_t last() const;
+
+ private:
+  ThreadOutputs* const outputs_;
+  transport::Producer* const producer_;
+  transport::Producer::Topic* const topic_;
+  const int32_t partition_;
+  std::optional<uint32_t> sent_;  // the tag of the epoch that sent something
+};
 
 // The sinks of one thread.
 class ThreadOutputs {
@@ -62,6 +90,9 @@ class ThreadOutputs {
 
   // Sends to a topic that no sink names (see ProcessorContext::Send).
   Status Send(const Location& to, const Record& record, int32_t partition);
+
+  // kCluster: the topic is missing.
+  Result<std::unique_ptr<Changelog>> OpenChangelog(const std::string& topic, int32_t partition);
 
   task::RecordSink* SinkOf(const TopologyNode& node) { return by_node_.at(&node).get(); }
   task::RecordSink* dead_letters() { return dead_letters_.get(); }
@@ -94,6 +125,7 @@ class ThreadOutputs {
  private:
   friend class FileSink;
   friend class TopicSink;
+  friend class Changelog;
   // Takes one record from --limit; false when nothing is left. Only runs with a limit pay for it.
   bool TakeFromBudget();
   void GiveBackToBudget();

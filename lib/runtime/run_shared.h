@@ -17,6 +17,7 @@
 #include "runtime/planner.h"
 #include "runtime/run_state.h"
 #include "runtime/state_directory.h"
+#include "store/rocksdb/rocksdb_engine.h"
 
 namespace kstream::runtime {
 
@@ -42,6 +43,7 @@ struct RunShared {
   std::unique_ptr<StateDirectory> directory;            // null: nothing is kept there
   MemberTag tag;                                        // with a group
   std::unique_ptr<GroupCheck> check;                    // with a group
+  std::shared_ptr<store::rocksdb::Memory> memory;       // of all stores on disk
   int threads = 1;                                      // that share the work
   std::chrono::milliseconds session = kSessionTimeout;  // of a member of the group
   // Whether the whole process stood still for longer than a session, at a time that ended after

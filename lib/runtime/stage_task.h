@@ -87,7 +87,7 @@ class StageTask {
 
   StageTask(const Env& env, TaskId id, Start start);
 
-  Status Init() { return task_.Init(); }
+  Status Init(const task::Task::KeptStores& kept = {}) { return task_.Init(kept); }
   Status Close() { return task_.Close(); }
 
   // Reads one more partition from now on.
@@ -116,6 +116,9 @@ class StageTask {
   Result<bool> Drain(Clock::Instant until);
   // Fires what is due by the wall clock.
   Status Punctuate();
+  // See task::Task.
+  Status Flush() { return task_.Flush(); }
+  Status EndInput() { return task_.EndInput(); }
   int64_t next_punctuation() const { return task_.next_wall_clock_punctuation(); }
 
   // Positions that have changed since they were last given out (`all`: every one), with metadata.

@@ -45,7 +45,8 @@ Status StreamThread::Rebalance() {
   if (!joined_) return Status::Ok();
   KSTREAM_ASSIGN_OR_RETURN(const bool agreed, Agreed());
   if (agreed) KSTREAM_RETURN_IF_ERROR(AdoptWaiting());
-  SetState(agreed && waiting_.empty() ? ThreadState::kRunning : ThreadState::kRebalancing);
+  SetState(agreed && waiting_.empty() && restoring_.empty() ? ThreadState::kRunning
+                                                            : ThreadState::kRebalancing);
   Tell(batch.lost.empty() ? "" : " (lost)");
   return Status::Ok();
 }
@@ -126,12 +127,32 @@ Status StreamThread::Reconcile() {
 }
 
 Status StreamThread::Adopt(TaskId id) {
-  if (tasks_.contains(id)) return Status::Ok();
+  if (tasks_.contains(id) || restoring_.contains(id)) return Status::Ok();
+  // First the positions, then where the changelogs end: see restorer.h.
   KSTREAM_ASSIGN_OR_RETURN(StageTask::Start start, StartOf(id));
+  KSTREAM_ASSIGN_OR_RETURN(std::unique_ptr<TaskStores> stores,
+                           TaskStores::Open(shared_, &outputs_, id));
+  if (!stores || !stores->journaled()) {
+    return AdoptRestored(id, std::move(start), std::move(stores));
+  }
+  KSTREAM_RETURN_IF_ERROR(restorer_.Add(id, stores.get(), plan_->incarnation));
+  restoring_[id] = {std::move(start), std::move(stores)};
+  return Status::Ok();
+}
+
+Status StreamThread::AdoptRestored(TaskId id, StageTask::Start start,
+                                   std::unique_ptr<TaskStores> stores) {
+  if (stores) KSTREAM_RETURN_IF_ERROR(CheckState(id, start, *stores));
   StageTask::Env env{state_, index_, &outputs_, this, bad_records_.get(), &cache_, {}};
   for (auto& ingest : ingests_[id.stage]) env.ingests.push_back(ingest.get());
   auto task = std::make_unique<StageTask>(env, id, std::move(start));
-  KSTREAM_RETURN_IF_ERROR(task->Init());
+  if (stores) {
+    stores->SetEventTime([&task = task->task()] { return task.event_time(); });
+    KSTREAM_RETURN_IF_ERROR(task->Init(stores->kept()));
+    stores_[id] = std::move(stores);
+  } else {
+    KSTREAM_RETURN_IF_ERROR(task->Init({}));
+  }
   for (auto& reader : readers_) KSTREAM_RETURN_IF_ERROR(reader->Add(task.get()));
   task->metrics().Enter("running");
   tasks_[id] = std::move(task);
@@ -166,7 +187,7 @@ Status StreamThread::DropTasks(const std::vector<TopicPartition>& leads, bool co
     Log(LogLevel::kWarning, finished.message());
   }
   std::vector<TopicPartition> leaving = leads;
-  Status closed;
+  Status closed = DropRestoring(leads);
   for (const TopicPartition& lead : leads) {
     StageTask* const task = Find(lead);
     if (task == nullptr) continue;
@@ -182,6 +203,7 @@ Status StreamThread::DropTasks(const std::vector<TopicPartition>& leads, bool co
       leaving.insert(leaving.end(), left.begin(), left.end());
     }
     if (Status status = task->Close(); closed.ok()) closed = std::move(status);
+    if (Status status = CloseStores(task->id()); closed.ok()) closed = std::move(status);
     metrics_->punctuations.Add(task->TakePunctuations());
     (commit ? metrics_->revoked : metrics_->lost).Add();
     changes_ += " -" + task->id().ToString();
@@ -194,6 +216,17 @@ Status StreamThread::DropTasks(const std::vector<TopicPartition>& leads, bool co
     KSTREAM_RETURN_IF_ERROR(home()->consumer()->Unassign(leaving));
   }
   return closed;
+}
+
+// Those of them that are being restored have read nothing yet.
+Status StreamThread::DropRestoring(const std::vector<TopicPartition>& leads) {
+  for (const TopicPartition& lead : leads) {
+    const std::optional<TaskId> id = plan_->TaskOf(lead);
+    if (!id || !restoring_.contains(*id)) continue;
+    KSTREAM_RETURN_IF_ERROR(restorer_.Remove(*id));
+    KSTREAM_RETURN_IF_ERROR(restoring_.extract(*id).mapped().stores->Close());
+  }
+  return Status::Ok();
 }
 
 Result<StageTask::Start> StreamThread::StartOf(TaskId id) {

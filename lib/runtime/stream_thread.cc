@@ -39,6 +39,7 @@ StreamThread::StreamThread(RunShared* shared, int index)
       index_(index),
       metrics_(state_->MetricsOf(index)),
       outputs_(shared->state, shared->files),
+      restorer_(shared),
       most_(kFirstRecords),
       seen_(shared->state->clock->Steady()) {
   cache_.reader = &json_reader_;
@@ -71,7 +72,7 @@ Status StreamThread::Open() {
   const bool commits = state_->grouped() && !state_->options.dry_run;
   committer_ = std::make_unique<Committer>(
       &outputs_, commits ? home()->consumer() : nullptr, state_->options.CommitInterval(),
-      [this](bool all) { return Positions(all); }, *state_->clock, &metrics_->commits);
+      static_cast<CommitHost*>(this), *state_->clock, &metrics_->commits);
   if (state_->grouped()) {
     SetState(ThreadState::kRebalancing);
     return Status::Ok();
@@ -153,6 +154,7 @@ Result<bool> StreamThread::Turn() {
     KSTREAM_RETURN_IF_ERROR(Read(reader.get(), WaitOf(readers_.size())));
     if (reader.get() == home() && state_->grouped()) KSTREAM_RETURN_IF_ERROR(Rebalance());
   }
+  KSTREAM_RETURN_IF_ERROR(Restore());
   KSTREAM_RETURN_IF_ERROR(DrainTasks());
   KSTREAM_RETURN_IF_ERROR(Settle());
   KSTREAM_RETURN_IF_ERROR(Punctuate());
@@ -160,6 +162,7 @@ Result<bool> StreamThread::Turn() {
   KSTREAM_RETURN_IF_ERROR(Awake());
   KSTREAM_RETURN_IF_ERROR(outputs_.FlushFiles());
   outputs_.Poll();
+  RelieveStores();
   KSTREAM_RETURN_IF_ERROR(committer_->Turn());
   KSTREAM_RETURN_IF_ERROR(Purge());
   Count();
@@ -186,7 +189,12 @@ Status StreamThread::Finish(Status outcome) {
     for (auto& reader : readers_) static_cast<void>(reader->Remove(task.get()));
     metrics_->punctuations.Add(task->TakePunctuations());
     if (Status closed = task->Close(); outcome.ok()) outcome = std::move(closed);
+    if (Status closed = CloseStores(id); outcome.ok()) outcome = std::move(closed);
   }
+  for (auto& [id, restoring] : restoring_) {
+    if (Status closed = restoring.stores->Close(); outcome.ok()) outcome = std::move(closed);
+  }
+  restoring_.clear();
   if (stood_still_) {
     outputs_.Drop();
     metrics_->lost.Add(static_cast<int64_t>(tasks_.size()));
@@ -231,7 +239,7 @@ Result<bool> StreamThread::AllDone() {
       }
     }
   }
-  bool all_done = true;
+  bool all_done = restoring_.empty();
   for (auto& [id, task] : tasks_) {
     if (!task->done()) {
       all_done = false;
@@ -254,13 +262,16 @@ Status StreamThread::Complete(TaskId id) {
     committer_->Request();
     return Status::Ok();
   }
+  StageTask* const task = tasks_.at(id).get();
+  KSTREAM_RETURN_IF_ERROR(task->EndInput());
+  KSTREAM_RETURN_IF_ERROR(task->Flush());
   KSTREAM_RETURN_IF_ERROR(outputs_.FlushTopics(kFlushLimit));
   shared_->ends.Completed(id);
   return Status::Ok();
 }
 
 milliseconds StreamThread::WaitOf(size_t readers) const {
-  if (more_) return milliseconds(0);
+  if (more_ || !restoring_.empty()) return milliseconds(0);
   milliseconds wait = readers > 1 ? kSharedPollWait : kPollWait;
   int64_t next = INT64_MAX;
   for (const auto& [id, task] : tasks_) next = std::min(next, task->next_punctuation());
@@ -420,14 +431,6 @@ Status StreamThread::PauseAndResume(size_t merging) {
     }));
   }
   return Status::Ok();
-}
-
-Result<std::vector<PartitionOffset>> StreamThread::Positions(bool all) {
-  std::vector<PartitionOffset> positions;
-  // Output that nobody could read is not done.
-  if (!state_->grouped() || shared_->files->closed()) return positions;
-  for (auto& [id, task] : tasks_) KSTREAM_RETURN_IF_ERROR(task->Positions(all, &positions));
-  return positions;
 }
 
 }  // namespace kstream::runtime

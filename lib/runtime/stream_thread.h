@@ -36,12 +36,14 @@
 #include "runtime/committer.h"
 #include "runtime/outputs.h"
 #include "runtime/reader.h"
+#include "runtime/restorer.h"
 #include "runtime/run_shared.h"
 #include "runtime/stage_task.h"
+#include "runtime/task_stores.h"
 
 namespace kstream::runtime {
 
-class StreamThread final : private task::TaskHost {
+class StreamThread final : private task::TaskHost, private CommitHost {
  public:
   // `index` counts the threads of the process from 0.
   StreamThread(RunShared* shared, int index);
@@ -75,6 +77,12 @@ class StreamThread final : private task::TaskHost {
   void RequestCommit() override { committer_->Request(); }
   const Clock& clock() const override { return *shared_->state->clock; }
 
+  // CommitHost
+  Status FlushTasks() override;
+  Status SealStores() override;
+  Result<std::vector<transport::PartitionOffset>> Positions(bool all) override;
+  Status KeepStores() override;
+
   // stream_thread.cc: the loop.
   Status OpenReaders();
   Status MakeIngests();
@@ -100,12 +108,20 @@ class StreamThread final : private task::TaskHost {
   Status LookAgain(bool soon);
   Status Reconcile();
   Status Adopt(TaskId id);
+  Status AdoptRestored(TaskId id, StageTask::Start start, std::unique_ptr<TaskStores> stores);
+  Status CheckState(TaskId id, const StageTask::Start& start, const TaskStores& stores);
+  Status Restore();
+  void RelieveStores();
+  Status CloseStores(TaskId id);
   Result<StageTask::Start> StartOf(TaskId id);
   Status Place(std::vector<TaskPartition>* partitions);
   StageTask* Find(const transport::TopicPartition& lead) const;
+  Status DropRestoring(const std::vector<transport::TopicPartition>& leads);
   Status DropTasks(const std::vector<transport::TopicPartition>& leads, bool commit);
   Status Purge();
   void SetState(ThreadState state);
+
+  // thread_stores.cc: stores, besides CommitHost.
 
   // thread_report.cc: what it says about itself.
   void Count();
@@ -115,7 +131,6 @@ class StreamThread final : private task::TaskHost {
   Reader* ReaderOf(std::string_view cluster);
   // The member of the group, or the first reader.
   Reader* home() { return readers_.front().get(); }
-  Result<std::vector<transport::PartitionOffset>> Positions(bool all);
 
   RunShared* const shared_;
   RunState* const state_;
@@ -128,7 +143,14 @@ class StreamThread final : private task::TaskHost {
   json::ValueCache cache_;
   std::vector<std::unique_ptr<Reader>> readers_;  // home first
   std::unique_ptr<Committer> committer_;
+  std::map<TaskId, std::unique_ptr<TaskStores>> stores_;  // of tasks that have any; outlive them
   std::map<TaskId, std::unique_ptr<StageTask>> tasks_;
+  struct Restoring {
+    StageTask::Start start;
+    std::unique_ptr<TaskStores> stores;
+  };
+  std::map<TaskId, Restoring> restoring_;  // tasks that wait for their stores
+  Restorer restorer_;
   std::shared_ptr<const RunPlan> plan_;
 
   std::optional<ThreadState> thread_state_;

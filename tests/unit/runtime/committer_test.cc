@@ -25,7 +25,7 @@ Topology WritesOut() {
   return *builder.Build();
 }
 
-class CommitterTest : public testing::Test {
+class CommitterTest : public testing::Test, public CommitHost {
  protected:
   CommitterTest() : state_(WritesOut(), {}), outputs_(&state_, &files_) {
     cluster_.CreateTopic("in", 2);
@@ -34,14 +34,27 @@ class CommitterTest : public testing::Test {
     EXPECT_TRUE(outputs_.Open().ok());
     consumer_ = *cluster_.NewConsumer({.group = "app", .instance_id = "", .threads = 1});
     EXPECT_TRUE(consumer_->Subscribe({"in"}).ok());
-    committer_.emplace(
-        &outputs_, consumer_.get(), kInterval,
-        [this](bool all) {
-          asked_++;
-          all_ = all;
-          return positions_;
-        },
-        clock_, &metrics_);
+    committer_.emplace(&outputs_, consumer_.get(), kInterval, this, clock_, &metrics_);
+  }
+
+  // CommitHost: what is asked of it, in order.
+  Status FlushTasks() override {
+    calls_ += "flush ";
+    return Status::Ok();
+  }
+  Status SealStores() override {
+    calls_ += "seal ";
+    return Status::Ok();
+  }
+  Result<std::vector<PartitionOffset>> Positions(bool all) override {
+    calls_ += "positions ";
+    asked_++;
+    all_ = all;
+    return positions_;
+  }
+  Status KeepStores() override {
+    calls_ += "keep ";
+    return keep_;
   }
 
   void Write() {
@@ -73,6 +86,8 @@ class CommitterTest : public testing::Test {
   std::vector<PartitionOffset> positions_{{kA, 1, ""}};
   int asked_ = 0;
   bool all_ = false;  // when last asked
+  std::string calls_;
+  Status keep_;
   ManualClock clock_;
   CommitMetrics metrics_;
   std::optional<Committer> committer_;
@@ -197,14 +212,35 @@ TEST_F(CommitterTest, EveryPositionIsAskedForNowAndThen) {
 }
 
 TEST_F(CommitterTest, WithoutAConsumerNothingIsCommitted) {
-  Committer committer(
-      &outputs_, nullptr, kInterval, [this](bool) { return positions_; }, clock_, &metrics_);
+  Committer committer(&outputs_, nullptr, kInterval, this, clock_, &metrics_);
   Write();
   clock_.Advance(kInterval);
   ASSERT_TRUE(committer.Turn().ok());
   ASSERT_TRUE(committer.Finish().ok());
   EXPECT_EQ(Committed(kA), kNoOffset);
   EXPECT_EQ(cluster_.Read("out").size(), 1u);
+}
+
+TEST_F(CommitterTest, StoresAreSealedBeforePositionsAreTakenAndKeptBeforeTheyAreCommitted) {
+  cluster_.HoldAcks(true);
+  Write();
+  ASSERT_TRUE(Turn().ok());
+  EXPECT_EQ(calls_, "flush seal positions ");
+  cluster_.HoldAcks(false);
+  outputs_.Poll();
+  ASSERT_TRUE(EarlyTurn().ok());
+  EXPECT_EQ(calls_, "flush seal positions keep ");
+  calls_.clear();
+  ASSERT_TRUE(committer_->Finish().ok());
+  EXPECT_EQ(calls_, "flush seal keep positions ");
+}
+
+TEST_F(CommitterTest, WhatStoresCannotKeepIsNotCommitted) {
+  keep_ = Status(StatusCode::kState, "the disk is full");
+  ASSERT_TRUE(committer_.has_value());
+  EXPECT_EQ(Turn().code(), StatusCode::kState);
+  Poll();
+  EXPECT_EQ(Committed(kA), kNoOffset);
 }
 
 }  // namespace

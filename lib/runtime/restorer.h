@@ -1,0 +1,84 @@
+// Restorer: brings stores to where their changelogs end, while the other tasks of the thread run.
+//
+// The order is what makes it right (engine.md, section 3): first the positions of the task are
+// taken from its group, *then* the end of the changelog, open transactions included; and the
+// changelog is read, as committed, until there. So no change that belongs to the positions is
+// missed. The last stable offset would not do: an update may be committed whose marker is still on
+// its way. The end is a position, never a record: what lies before it may be markers, or compacted
+// away.
+//
+// A store goes on from its checkpoint if that is of this application's incarnation, lies within the
+// log, is not older than what tombstones stay for, and the last record it contains is still the one
+// that is there. Otherwise it is made anew from the beginning of the log, and the log says why.
+// Tested by tests/unit/runtime/restorer_test.cc.
+#ifndef KSTREAM_RUNTIME_RESTORER_H_
+#define KSTREAM_RUNTIME_RESTORER_H_
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kstream/status.h"
+#include "runtime/run_shared.h"
+#include "runtime/task_stores.h"
+#include "transport/consumer.h"
+
+namespace kstream::runtime {
+
+// Belongs to one thread.
+class Restorer {
+ public:
+  explicit Restorer(RunShared* shared);
+  ~Restorer();
+
+  // Begins to restore the stores of a task, which outlive it here. Its positions have been taken
+  // before. `incarnation` is the application's. kCluster, kState.
+  Status Add(TaskId id, TaskStores* stores, const std::string& incarnation);
+  // Forgets a task.
+  Status Remove(TaskId id);
+
+  // Reads for `wait` at most. Gives the tasks whose stores are restored. kCluster, kState.
+  Result<std::vector<TaskId>> Turn(std::chrono::milliseconds wait);
+
+  bool idle() const { return logs_.empty(); }
+  // Records that are left to read, about.
+  int64_t left() const;
+  // Records read since the last call.
+  int64_t TakeRestored() { return std::exchange(restored_, 0); }
+
+ private:
+  // A changelog partition that is being read.
+  struct ChangelogRead {
+    TaskId task;
+    store::KeptStore* store = nullptr;
+    int64_t low = 0;
+    int64_t position = 0;
+    int64_t end = 0;
+    bool check = false;  // the first record must be the last one of the checkpoint
+    int64_t records = 0;
+  };
+  using Logs = std::map<transport::TopicPartition, ChangelogRead>;
+
+  Status Begin(TaskId id, const TaskStores::Store& store, transport::Admin::Watermarks log,
+               const std::string& incarnation);
+  Status StartAnew(const transport::TopicPartition& name, ChangelogRead* log,
+                   const std::string& why);
+  Status Take(const transport::Batch& batch);
+  Status Apply(Logs::value_type* log, std::span<const Record> records);
+  Result<std::vector<TaskId>> Finished();
+
+  RunShared* const shared_;
+  std::string incarnation_;
+  std::unique_ptr<transport::Consumer> consumer_;
+  std::unique_ptr<transport::Batch> batch_;
+  Logs logs_;
+  std::map<TaskId, size_t> waiting_;  // how many of its logs are being read
+  int64_t restored_ = 0;
+};
+
+}  // namespace kstream::runtime
+
+#endif  // KSTREAM_RUNTIME_RESTORER_H_

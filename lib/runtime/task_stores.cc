@@ -1,0 +1,115 @@
+#include "runtime/task_stores.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/changelogs.h"
+#include "store/memory/memory_engine.h"
+#include "store/rocksdb/rocksdb_engine.h"
+
+namespace kstream::runtime {
+namespace {
+
+// Where the instance of a store lives.
+Result<std::unique_ptr<store::Engine>> OpenEngine(RunShared* shared, const StoreSpec& spec,
+                                                  int32_t task) {
+  if (shared->directory == nullptr ||
+      shared->state->EngineOf(spec) != StoreSpec::Engine::kRocksDb) {
+    return store::memory::NewEngine();
+  }
+  KSTREAM_ASSIGN_OR_RETURN(const std::string directory, shared->directory->Make(spec.name, task));
+  return store::rocksdb::Open(directory, shared->memory);
+}
+
+std::optional<std::string> ChangelogTopicOf(const RunState& state, const TopologyStore& store) {
+  if (!state.grouped()) return std::nullopt;
+  return ChangelogOf(state.options.app, store);
+}
+
+}  // namespace
+
+TaskStores::~TaskStores() = default;
+
+Result<std::unique_ptr<TaskStores>> TaskStores::Open(RunShared* shared, ThreadOutputs* outputs,
+                                                     TaskId id) {
+  std::unique_ptr<TaskStores> self(new TaskStores(shared));
+  const TopologyGraph& graph = shared->state->graph();
+  for (const size_t index : graph.stages[id.stage].stores) {
+    const TopologyStore& spec = graph.stores[index];
+    if (!spec.kept) continue;
+    KSTREAM_ASSIGN_OR_RETURN(auto engine, OpenEngine(shared, spec.spec, id.number));
+    Store& store = self->stores_.emplace_back();
+    store.kept = std::make_unique<store::KeptStore>(
+        spec.name(), std::move(engine), shared->memory ? shared->memory->rows() : nullptr);
+    if (const auto topic = ChangelogTopicOf(*shared->state, spec)) {
+      store.changelog = {*topic, id.number};
+      if (!shared->state->options.dry_run) {
+        KSTREAM_ASSIGN_OR_RETURN(store.journal, outputs->OpenChangelog(*topic, id.number));
+      }
+    }
+  }
+  if (self->stores_.empty()) return std::unique_ptr<TaskStores>();
+  return self;
+}
+
+bool TaskStores::journaled() const {
+  return std::any_of(stores_.begin(), stores_.end(),
+                     [](const Store& store) { return store.changelog.has_value(); });
+}
+
+Result<bool> TaskStores::Empty() const {
+  for (const Store& store : stores_) {
+    bool empty = true;
+    KSTREAM_RETURN_IF_ERROR(store.kept->All([&](std::string_view, std::string_view) {
+      empty = false;
+      return false;
+    }));
+    if (!empty) return false;
+  }
+  return true;
+}
+
+task::Task::KeptStores TaskStores::kept() const {
+  task::Task::KeptStores kept;
+  for (const Store& store : stores_) kept.emplace(store.kept->name(), store.kept.get());
+  return kept;
+}
+
+void TaskStores::SetEventTime(const std::function<int64_t()>& event_time) {
+  for (Store& store : stores_) store.kept->SetEventTime(event_time);
+}
+
+Status TaskStores::Seal() {
+  for (Store& store : stores_) {
+    if (store.journal) store.journal->Begin();
+    KSTREAM_RETURN_IF_ERROR(store.kept->Seal(store.journal.get()));
+  }
+  return Status::Ok();
+}
+
+Status TaskStores::Keep(const std::string& incarnation) {
+  const int64_t now = shared_->state->clock->WallMs();
+  for (Store& store : stores_) {
+    if (!store.kept->sealed()) continue;  // its task came after the seal
+    const int64_t last = store.journal ? store.journal->last() : -1;
+    KSTREAM_RETURN_IF_ERROR(store.kept->Commit(incarnation, last, now));
+  }
+  return Status::Ok();
+}
+
+size_t TaskStores::dirty_bytes() const {
+  size_t bytes = 0;
+  for (const Store& store : stores_) bytes += store.kept->dirty_bytes();
+  return bytes;
+}
+
+Status TaskStores::Close() {
+  Status first;
+  for (Store& store : stores_) {
+    store.kept->Drop();
+    if (Status closed = store.kept->CloseEngine(); first.ok()) first = std::move(closed);
+  }
+  return first;
+}
+
+}  // namespace kstream::runtime

@@ -1,0 +1,70 @@
+// TaskStores: the stores of one task that the runtime keeps, with the changelogs that journal them.
+//
+// Partition n of a store's changelog is the journal of its instance in task n. Before the first
+// record a Restorer brings each store to where its changelog ends; from then on the stores change
+// in epochs (store/kept_store.h), which the Committer seals and keeps. Tested by
+// tests/unit/runtime/stateful_test.cc.
+#ifndef KSTREAM_RUNTIME_TASK_STORES_H_
+#define KSTREAM_RUNTIME_TASK_STORES_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kstream/status.h"
+#include "runtime/outputs.h"
+#include "runtime/run_shared.h"
+#include "runtime/stage_task.h"
+#include "store/kept_store.h"
+#include "task/task.h"
+#include "transport/types.h"
+
+namespace kstream::runtime {
+
+// Belongs to one thread.
+class TaskStores {
+ public:
+  struct Store {
+    std::unique_ptr<store::KeptStore> kept;
+    std::optional<transport::TopicPartition> changelog;  // nullopt: nothing journals it
+    std::unique_ptr<Changelog> journal;                  // where there is one
+  };
+
+  // Opens the engines of the task's stores; null: it has none. kState; kCluster: a changelog is
+  // missing.
+  static Result<std::unique_ptr<TaskStores>> Open(RunShared* shared, ThreadOutputs* outputs,
+                                                  TaskId id);
+  ~TaskStores();
+
+  std::vector<Store>& stores() { return stores_; }
+  // Whether there is a changelog to restore from.
+  bool journaled() const;
+  // Whether a store holds anything.
+  Result<bool> Empty() const;
+
+  task::Task::KeptStores kept() const;
+  void SetEventTime(const std::function<int64_t()>& event_time);
+
+  // Epochs: see CommitHost.
+  Status Seal();
+  // `incarnation`: of the application.
+  Status Keep(const std::string& incarnation);
+  // What is not kept yet, in bytes.
+  size_t dirty_bytes() const;
+
+  // Forgets what is not kept, and closes the engines.
+  Status Close();
+
+ private:
+  explicit TaskStores(RunShared* shared) : shared_(shared) {}
+
+  RunShared* const shared_;
+  std::vector<Store> stores_;
+};
+
+}  // namespace kstream::runtime
+
+#endif  // KSTREAM_RUNTIME_TASK_STORES_H_
