@@ -10,7 +10,7 @@
 // A store goes on from its checkpoint if that is of this application's incarnation, lies within the
 // log, is not older than what tombstones stay for, and the last record it contains is still the one
 // that is there. Otherwise it is made anew from the beginning of the log, and the log says why.
-// Tested by tests/unit/runtime/restorer_test.cc.
+// Tested by tests/unit/testdriver/stateful_test.cc.
 #ifndef KSTREAM_RUNTIME_RESTORER_H_
 #define KSTREAM_RUNTIME_RESTORER_H_
 

@@ -3,7 +3,7 @@
 // Partition n of a store's changelog is the journal of its instance in task n. Before the first
 // record a Restorer brings each store to where its changelog ends; from then on the stores change
 // in epochs (store/kept_store.h), which the Committer seals and keeps. Tested by
-// tests/unit/runtime/stateful_test.cc.
+// tests/unit/testdriver/stateful_test.cc.
 #ifndef KSTREAM_RUNTIME_TASK_STORES_H_
 #define KSTREAM_RUNTIME_TASK_STORES_H_
 
