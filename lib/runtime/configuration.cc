@@ -47,6 +47,17 @@ Status CheckNumbers(const RuntimeOptions& options) {
   return Status::Ok();
 }
 
+// A place for dead letters and the policy that writes there come together: with another policy the
+// place would stay empty, and be taken for a run without bad records.
+Status CheckErrorPolicy(const RuntimeOptions& options) {
+  if (options.on_error == OnError::kDeadLetter && !options.dead_letter) {
+    return Status::Usage("--on-error dead-letter needs --dead-letter DST");
+  }
+  if (options.on_error == OnError::kDeadLetter || !options.dead_letter) return Status::Ok();
+  return Status::Usage(fmt::format("--dead-letter contradicts --on-error {}",
+                                   options.on_error == OnError::kSkip ? "skip" : "fail"));
+}
+
 Status CheckLocations(const RunState& state) {
   for (const auto& [name, cluster] : state.options.clusters) {
     if (name.empty() || name.front() == '<') {
@@ -65,9 +76,7 @@ Status CheckLocations(const RunState& state) {
                  Location{.kind = Location::Kind::kFile, .cluster = {}, .name = "-"}) > 1) {
     return Status::Usage("stdin is given as input twice");
   }
-  if (state.options.on_error == OnError::kDeadLetter && !state.options.dead_letter) {
-    return Status::Usage("--on-error dead-letter needs --dead-letter DST");
-  }
+  KSTREAM_RETURN_IF_ERROR(CheckErrorPolicy(state.options));
   const std::string& app = state.options.app;
   for (const Location& output : SinkLocations(state)) {
     if (!state.grouped() || !output.is_topic() || !output.cluster.empty()) continue;

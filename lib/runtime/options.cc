@@ -222,7 +222,8 @@ Status SetDeadLetter(RuntimeOptions* options, std::string_view text) {
   for (const auto& [name, cluster] : options->clusters) clusters.insert(name);
   KSTREAM_ASSIGN_OR_RETURN(options->dead_letter,
                            Location::Parse(text, !options->home.brokers.empty(), clusters));
-  options->on_error = OnError::kDeadLetter;
+  // The policy that it is without a word; one that was asked for stands, and contradicts it.
+  if (options->on_error == OnError::kFail) options->on_error = OnError::kDeadLetter;
   return Status::Ok();
 }
 

@@ -39,8 +39,8 @@ struct KSTREAM_EXPORT RuntimeOptions {
   // command line would: "threads", "commit-interval" ("10s"), "X" ("in.fetch.min.bytes=1"),
   // "config" (a file of properties), "cluster" ("NAME=LIST|FILE"), "s" ("key=SERDE"); switches are
   // set to "true". A later call wins; "dead-letter" needs brokers and clusters to be set before, to
-  // tell a topic from a file, and makes dead letters the policy. kUsage with the words of the
-  // tools: an unknown name, a value that is none.
+  // tell a topic from a file, and makes dead letters the policy where none was asked for. kUsage
+  // with the words of the tools: an unknown name, a value that is none.
   Status Set(std::string_view name, std::string_view value);
 
   // What is given, or else 1 s, and 200 ms under exactly-once, whose readers wait for commits.
@@ -78,7 +78,7 @@ struct KSTREAM_EXPORT RuntimeOptions {
   std::optional<std::chrono::milliseconds> max_skew;  // --max-skew
   int64_t version = 0;                  // of the topology: members with a larger one take over
   OnError on_error = OnError::kFail;    // --on-error
-  std::optional<Location> dead_letter;  // --dead-letter
+  std::optional<Location> dead_letter;  // --dead-letter: with kDeadLetter, and never without
   std::optional<int64_t> max_errors;    // --max-errors
   std::string partitioner = "murmur2";  // --partitioner
   std::optional<std::pair<int, int>>

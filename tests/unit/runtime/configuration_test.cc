@@ -130,6 +130,7 @@ TEST_F(ConfigurationTest, ExactlyOnceIsForTopicsAtHome) {
   }
   output_ = Location::Topic("out");
   options_.dead_letter = Location::Topic("bad", "eu");
+  options_.on_error = OnError::kDeadLetter;
   ExpectUsage("bad is a topic of cluster eu");
 }
 
@@ -160,6 +161,24 @@ TEST_F(ConfigurationTest, DeadLettersGoSomewhereElse) {
   ExpectUsage("it would read what it writes");
   options_.dead_letter = Location::Topic("bad");
   EXPECT_EQ(Said(Check()), "");
+}
+
+TEST_F(ConfigurationTest, DeadLettersAreForTheirPolicyAlone) {
+  options_.dead_letter = Location::Topic("bad");
+  ExpectUsage("--dead-letter contradicts --on-error fail");
+  options_.on_error = OnError::kSkip;
+  ExpectUsage("--dead-letter contradicts --on-error skip");
+}
+
+TEST_F(ConfigurationTest, TheOrderOfFlagsDoesNotDecideAContradiction) {
+  options_.home.brokers = "localhost:1";
+  const std::pair<std::string, std::string> skip{"on-error", "skip"}, dead{"dead-letter", "bad"};
+  for (const auto& flags : {std::vector{skip, dead}, std::vector{dead, skip}}) {
+    options_.on_error = OnError::kFail;
+    options_.dead_letter.reset();
+    for (const auto& [name, value] : flags) ASSERT_EQ(Said(options_.Set(name, value)), "");
+    ExpectUsage("--dead-letter contradicts --on-error skip");
+  }
 }
 
 TEST_F(ConfigurationTest, FillsInWhatTheRunGoesBy) {
