@@ -1,6 +1,7 @@
 #include "runtime/configuration.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -47,6 +48,30 @@ Status CheckNumbers(const RuntimeOptions& options) {
   return Status::Ok();
 }
 
+Status CheckClusterOf(const Location& location, const RuntimeOptions& options) {
+  if (location.cluster.empty() || options.clusters.contains(location.cluster)) return Status::Ok();
+  return Status::Usage(
+      fmt::format("{}: no --cluster {} is given", location.ToString(), location.cluster));
+}
+
+// The clusters as the user named them: the engine's own are none of these.
+Status CheckClusters(const RunState& state) {
+  for (const auto& [name, cluster] : state.options.clusters) {
+    if (name.empty() || name.front() == '<') {
+      return Status::Usage(fmt::format("--cluster {}: no name for a cluster", name));
+    }
+  }
+  for (const TopologyNode& node : state.graph().nodes) {
+    for (const Location& input : node.source.inputs) {
+      KSTREAM_RETURN_IF_ERROR(CheckClusterOf(input, state.options));
+    }
+    if (node.kind != TopologyNode::Kind::kSink || node.sink.topic_of_record) continue;
+    KSTREAM_RETURN_IF_ERROR(CheckClusterOf(node.sink.output, state.options));
+  }
+  if (!state.options.dead_letter) return Status::Ok();
+  return CheckClusterOf(*state.options.dead_letter, state.options);
+}
+
 // A place for dead letters and the policy that writes there come together: with another policy the
 // place would stay empty, and be taken for a run without bad records.
 Status CheckErrorPolicy(const RuntimeOptions& options) {
@@ -59,11 +84,6 @@ Status CheckErrorPolicy(const RuntimeOptions& options) {
 }
 
 Status CheckLocations(const RunState& state) {
-  for (const auto& [name, cluster] : state.options.clusters) {
-    if (name.empty() || name.front() == '<') {
-      return Status::Usage(fmt::format("--cluster {}: no name for a cluster", name));
-    }
-  }
   const std::vector<Location> inputs = state.Inputs();
   const bool files = std::any_of(inputs.begin(), inputs.end(),
                                  [](const Location& input) { return !input.is_topic(); });
@@ -155,15 +175,9 @@ Status CheckFormats(RunState* state) {
 }
 
 Status MakeKafkaCluster(RunState* state, const Location& location) {
-  const ClusterOptions* options = &state->options.home;
-  if (!location.cluster.empty()) {
-    const auto named = state->options.clusters.find(location.cluster);
-    if (named == state->options.clusters.end()) {
-      return Status::Usage(
-          fmt::format("{}: no --cluster {} is given", location.ToString(), location.cluster));
-    }
-    options = &named->second;
-  }
+  const ClusterOptions* const options = location.cluster.empty()
+                                            ? &state->options.home
+                                            : &state->options.clusters.at(location.cluster);
   transport::kafka::Options kafka;
   kafka.name = location.cluster;
   kafka.bootstrap = options->brokers;
@@ -177,6 +191,16 @@ Status MakeKafkaCluster(RunState* state, const Location& location) {
 
 }  // namespace
 
+Status CheckChoice(std::string_view text, const std::vector<std::string_view>& choices) {
+  if (std::find(choices.begin(), choices.end(), text) != choices.end()) return Status::Ok();
+  return Status::Usage(fmt::format("'{}' is none of {}", text, fmt::join(choices, ", ")));
+}
+
+Status CheckPartitioner(std::string_view text) {
+  return CheckChoice(text, {"murmur2", "murmur2_random", "crc32", "consistent", "consistent_random",
+                            "fnv1a", "fnv1a_random", "random"});
+}
+
 Status CheckMemory(int64_t bytes) {
   if (bytes >= kLeastMemory) return Status::Ok();
   return Status::Usage(
@@ -189,6 +213,8 @@ Status CheckConfiguration(RunState* state) {
       GrouperChoice::Parse(state->options.grouper, state->options.custom_grouper)
           .status()
           .At("--grouper"));
+  KSTREAM_RETURN_IF_ERROR(CheckPartitioner(state->options.partitioner).At("--partitioner"));
+  KSTREAM_RETURN_IF_ERROR(CheckClusters(*state));
   KSTREAM_RETURN_IF_ERROR(CheckLocations(*state));
   KSTREAM_RETURN_IF_ERROR(CheckGuarantee(*state));
   KSTREAM_RETURN_IF_ERROR(CheckState(*state));

@@ -5,6 +5,8 @@
 #define KSTREAM_RUNTIME_CONFIGURATION_H_
 
 #include <cstdint>
+#include <string_view>
+#include <vector>
 
 #include "kstream/status.h"
 #include "runtime/run_state.h"
@@ -15,6 +17,10 @@ namespace kstream::runtime {
 // kUsage, kExpression, with one line.
 Status CheckConfiguration(RunState* state);
 
+// Whether a word is one of `choices`: kUsage with all of them, without the flag's name.
+Status CheckChoice(std::string_view text, const std::vector<std::string_view>& choices);
+// What --partitioner may be: as CheckChoice.
+Status CheckPartitioner(std::string_view text);
 // What --memory may be: kUsage, without the flag's name.
 Status CheckMemory(int64_t bytes);
 

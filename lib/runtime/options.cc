@@ -5,7 +5,6 @@
 // tests/unit/runtime/options_test.cc; tests/unit/tools/options_test.cc holds the table equal to the
 // flags of the tools.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -52,11 +51,7 @@ Result<int64_t> ParseInteger(std::string_view text, int64_t min, int64_t max) {
   return Status::Usage(fmt::format("{} is not between {} and {}", text, min, max));
 }
 
-Status CheckChoice(std::string_view text, const std::vector<std::string_view>& choices) {
-  if (std::find(choices.begin(), choices.end(), text) != choices.end()) return Status::Ok();
-  return Status::Usage(fmt::format("'{}' is none of {}", text, fmt::join(choices, ", ")));
-}
-
+using runtime::CheckChoice;
 using Setter = Status (*)(RuntimeOptions* options, std::string_view text);
 
 template <auto member, int64_t min, int64_t max>
@@ -148,9 +143,7 @@ Status SetCreateOutput(RuntimeOptions* options, std::string_view text) {
 }
 
 Status SetPartitioner(RuntimeOptions* options, std::string_view text) {
-  KSTREAM_RETURN_IF_ERROR(
-      CheckChoice(text, {"murmur2", "murmur2_random", "crc32", "consistent", "consistent_random",
-                         "fnv1a", "fnv1a_random", "random"}));
+  KSTREAM_RETURN_IF_ERROR(runtime::CheckPartitioner(text));
   options->partitioner = text;
   return Status::Ok();
 }

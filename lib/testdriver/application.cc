@@ -74,7 +74,10 @@ Status Application::Start(int index) {
 Status Application::Close() {
   Status first;
   while (!threads_.empty()) {
-    if (Status status = Remove(threads_.begin()->first); first.ok()) first = std::move(status);
+    const int index = threads_.begin()->first;
+    Status status = End(index, Status::Ok());
+    if (!status.ok()) failures_.push_back({index, status});
+    if (first.ok()) first = std::move(status);
   }
   return first;
 }
@@ -94,11 +97,14 @@ Status Application::AddThread() {
 
 Status Application::Remove(int index) {
   KSTREAM_RETURN_IF_ERROR(CheckThread(index));
+  if (Status status = End(index, Status::Ok()); !status.ok()) Failed(index, std::move(status));
+  return outcome_;
+}
+
+Status Application::End(int index, Status why) {
   clusters_->BeginTurn();
   const auto thread = std::move(threads_.extract(index).mapped());
-  Status status = thread->Finish(Status::Ok());
-  if (!status.ok()) failures_.push_back({index, status});
-  return status;
+  return thread->Finish(std::move(why));
 }
 
 Status Application::Crash(int index) {
@@ -187,9 +193,7 @@ void Application::Turn(int index, std::optional<TaskId> task) {
   turns_++;
   const Result<bool> more = thread.Turn();
   if (more.ok() && *more) return;
-  const auto ending = std::move(threads_.extract(index).mapped());
-  clusters_->BeginTurn();
-  if (Status status = ending->Finish(more.status()); !status.ok()) Failed(index, std::move(status));
+  if (Status status = End(index, more.status()); !status.ok()) Failed(index, std::move(status));
 }
 
 void Application::Failed(int index, Status error) {

@@ -63,6 +63,7 @@ class Application {
 
  private:
   Status Start(int index);
+  Status End(int index, Status why);  // the thread is gone: how it ended
   Status CheckThread(int index) const;
   void Turn(int index, std::optional<runtime::TaskId> task);
   void Failed(int index, Status error);

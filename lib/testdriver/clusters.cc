@@ -60,6 +60,7 @@ void Clusters::AddCluster(const std::string& name) {
 Status Clusters::Serve(RunState* state, const std::map<std::string, int32_t>& partitions,
                        int32_t default_partitions) {
   const std::vector<Location> locations = LocationsOf(*state);
+  const bool first = clusters_.empty();
   AddCluster("");
   for (const auto& [name, options] : state->options.clusters) AddCluster(name);
   for (const Location& location : locations) {
@@ -69,7 +70,12 @@ Status Clusters::Serve(RunState* state, const std::map<std::string, int32_t>& pa
     }
     AddCluster(location.cluster);
   }
-  for (const auto& [topic, count] : partitions) KSTREAM_RETURN_IF_ERROR(CreateTopic(topic, count));
+  // Once: after a restart the topics are there, and may have grown.
+  if (first) {
+    for (const auto& [topic, count] : partitions) {
+      KSTREAM_RETURN_IF_ERROR(CreateTopic(topic, count));
+    }
+  }
   for (const Location& location : locations) {
     if (location.is_pattern()) continue;
     KSTREAM_RETURN_IF_ERROR(CheckCount(location.name, default_partitions));
@@ -159,6 +165,12 @@ Result<int64_t> Clusters::Committed(const std::string& group, const std::string&
 Status Clusters::CreateTopic(const std::string& topic, int32_t partitions) {
   KSTREAM_ASSIGN_OR_RETURN(const auto split, Split(topic));
   KSTREAM_RETURN_IF_ERROR(CheckCount(topic, partitions));
+  if (const auto there = Find(topic); there.ok() && there->partitions != partitions) {
+    return Status::Usage(
+        fmt::format("topic {} is there with {} partitions, not {}: GrowTopic makes "
+                    "it larger",
+                    topic, there->partitions, partitions));
+  }
   clusters_.at(split.first).cluster.CreateTopic(split.second, partitions);
   return Status::Ok();
 }

@@ -47,6 +47,10 @@ class MemoryTestDriver final : public TestDriver {
 
   Status Advance(std::chrono::milliseconds by) override {
     if (by.count() < 0) return Status::Usage("time does not run backwards");
+    if (by.count() > kLastTime - now()) {
+      return Status::Usage(fmt::format("{} ms from {} on, the clock would pass its last time, {}",
+                                       by.count(), now(), kLastTime));
+    }
     clock_->Advance(by);
     return Settle();
   }
@@ -211,6 +215,10 @@ TestDriver::~TestDriver() = default;
 
 Result<std::unique_ptr<TestDriver>> TestDriver::Create(Topology topology,
                                                        TestDriverOptions options) {
+  if (options.start_time < 0 || options.start_time > kLastTime) {
+    return Status::Usage(
+        fmt::format("start_time: {} is not between 0 and {}", options.start_time, kLastTime));
+  }
   auto driver = std::make_unique<MemoryTestDriver>(std::move(topology), std::move(options));
   KSTREAM_RETURN_IF_ERROR(driver->Start());
   return std::unique_ptr<TestDriver>(std::move(driver));

@@ -50,16 +50,17 @@ struct TestRecord {
 };
 
 struct TestDriverOptions {
-  // As of a real run; brokers are not looked at. `app` is "test" when empty, and topics that sinks
-  // or processors name as they go are made unless create_output says otherwise. Stores are in
-  // memory unless store_type says otherwise; without a state_dir the driver has one of its own,
-  // which is gone with it.
+  // As of a real run, and refused as there; of clusters only the names are looked at. `app` is
+  // "test" when empty, and topics that sinks or processors name as they go are made unless
+  // create_output says otherwise. Stores are in memory unless store_type says otherwise; without a
+  // state_dir the driver has one of its own, which is gone with it.
   RuntimeOptions runtime = {};
   // Partitions of topics, by "topic" or "cluster:topic". All of them are made at the start, as is
   // every other topic that the topology names, with `default_partitions`.
   std::map<std::string, int32_t> partitions = {};
   int32_t default_partitions = 1;
-  int64_t start_time = 1'577'836'800'000;  // of the clock, ms since the epoch: 2020 begins
+  // Of the clock, ms since the epoch: 2020 begins. From 0 up to kLastTime.
+  int64_t start_time = 1'577'836'800'000;
   // As of Runtime::SetErrorHandler; called within a call of the driver, and must make none itself.
   ErrorHandler on_error = {};
 };
@@ -90,11 +91,15 @@ struct TestFailure {
 // as "cluster:topic" where it is not at home.
 //
 // What runs the application (Pipe, Advance, the events) returns the error that has ended it, in
-// this call or before, and ok while it runs; kTimeLimit when it does not come to rest. What the
-// test itself gets wrong (no such topic, partition, thread or store) is kUsage, and nothing
-// happens.
+// this call or before; kTimeLimit when it does not come to rest. Ok: it runs, or its end was none
+// of a failure (--exit-at-end, --limit, the last thread crashed or was removed), which running()
+// tells apart; what is piped then waits for Restart. What the test itself gets wrong (no such
+// topic, partition, thread or store) is kUsage, and nothing happens.
 class KSTREAM_EXPORT TestDriver {
  public:
+  // As far as the clock goes: the year 2255. Sums of times stay within what holds them.
+  static constexpr int64_t kLastTime = 9'000'000'000'000;
+
   // Makes the topics and starts the application. kUsage: a configuration that a real run would
   // refuse too, or a file among the inputs and outputs; otherwise the error that ended it.
   static Result<std::unique_ptr<TestDriver>> Create(Topology topology,
@@ -113,6 +118,7 @@ class KSTREAM_EXPORT TestDriver {
   virtual Status Release() = 0;
 
   // Moves the clock (by 0: nothing), in one step: schedules that it passes several times fire once.
+  // kUsage, and nothing moves: backwards, or past kLastTime.
   virtual Status Advance(std::chrono::milliseconds by) = 0;
   virtual int64_t now() const = 0;  // ms since the epoch
 
@@ -133,7 +139,7 @@ class KSTREAM_EXPORT TestDriver {
   // The group's committed offset; nullopt: none.
   virtual Result<std::optional<int64_t>> Committed(const std::string& topic,
                                                    int32_t partition = 0) const = 0;
-  // Whether it runs; false after its end, which may be a good one (--exit-at-end, --limit).
+  // Whether any thread runs. False after its end, good or not.
   virtual bool running() const = 0;
   // Threads that failed, in order.
   virtual const std::vector<TestFailure>& failures() const = 0;
@@ -148,7 +154,9 @@ class KSTREAM_EXPORT TestDriver {
   virtual Status Crash(int thread) = 0;
   // The thread's session runs out: it has lost its tasks, hears so late, and joins again.
   virtual Status Evict(int thread) = 0;
-  // One more thread, with the lowest number that is free; one less, which ends in good order.
+  // One more thread, with the lowest number that is free (kUsage: none runs); one less, which ends
+  // in good order. One that fails at that has failed as any other: on_error is asked, and the
+  // application ends of it unless the thread is replaced.
   virtual Status AddThread() = 0;
   virtual Status RemoveThread(int thread) = 0;
   // Ends all threads in good order, if there are any, and starts as at Create, on the same cluster;
@@ -165,8 +173,9 @@ class KSTREAM_EXPORT TestDriver {
   // Commits fail so from now on; ok: they work again.
   virtual void FailCommits(Status error) = 0;
 
-  // Makes a topic, for an input that is a pattern or a record that names its topic; makes one
-  // larger. The application looks for what is new every topic.metadata.refresh.interval.ms (5 min).
+  // Makes a topic, for an input that is a pattern or a record that names its topic (again, with as
+  // many partitions: nothing; with another number: kUsage); makes one larger. The application looks
+  // for what is new every topic.metadata.refresh.interval.ms (5 min).
   virtual Status CreateTopic(const std::string& topic, int32_t partitions) = 0;
   virtual Status GrowTopic(const std::string& topic, int32_t partitions) = 0;
 };

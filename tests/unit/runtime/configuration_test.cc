@@ -89,6 +89,9 @@ TEST_F(ConfigurationTest, NamesAreChecked) {
   options_.from = "yesterday-ish";
   ExpectUsage("--from: ");
   options_ = {};
+  options_.partitioner = "murmur3";
+  ExpectUsage("--partitioner: 'murmur3' is none of murmur2, ");
+  options_ = {};
   options_.serdes.value = "xml";
   ExpectUsage("xml");
   for (const std::string name : {"", "<files>"}) {
@@ -120,6 +123,7 @@ TEST_F(ConfigurationTest, ExactlyOnceIsForTopicsAtHome) {
   ExpectUsage("exactly-once needs a topic to read and --app");
   options_.app = "app";
   options_.state_dir = "state";
+  options_.clusters["eu"];
   ExpectUsage("without transactions");
   for (const auto& [output, what] :
        {std::pair(kStdin, "stdout is no topic"),
@@ -217,10 +221,16 @@ TEST_F(ConfigurationTest, ATopicBetweenStagesLiesInThisProcessWithoutAGroup) {
 
 TEST_F(ConfigurationTest, AClusterThatNobodyDefinedIsNamed) {
   output_ = Location::Topic("out", "west");
-  const auto state = State();
-  const Status status = MakeClusters(state.get());
-  EXPECT_EQ(status.code(), StatusCode::kUsage);
-  EXPECT_THAT(Said(status), HasSubstr("--cluster west"));
+  ExpectUsage("topic:west:out: no --cluster west is given");
+  output_ = Location::Topic("out");
+  source_.inputs = {Location::Topic("in", "<process>")};
+  ExpectUsage("no --cluster <process> is given");
+  source_.inputs = {Location::Topic("in")};
+  options_.on_error = OnError::kDeadLetter;
+  options_.dead_letter = Location::Topic("bad", "west");
+  ExpectUsage("topic:west:bad: no --cluster west is given");
+  options_.clusters["west"];
+  EXPECT_EQ(Said(Check()), "");
 }
 
 }  // namespace

@@ -317,6 +317,8 @@ TEST(ClustersTest, InputsAndOutputsMayLieElsewhereAndPositionsAreKeptAtHome) {
   builder.AddSource("in", source)
       .AddSink("out", {.output = Location::Topic("out", "east")}, {"in"});
   TestDriverOptions options{.partitions = {{"in", 2}, {"west:in", 2}}};
+  options.runtime.clusters["west"];
+  options.runtime.clusters["east"];
   options.runtime.threads = 2;
   auto driver = Driver(*builder.Build(), std::move(options));
   ASSERT_TRUE(driver->Pipe("in", {.value = "home", .partition = 1}).ok());

@@ -88,6 +88,41 @@ TEST(EventsTest, ACrashRepeatsWhatWasNotCommittedAndNothingElse) {
   EXPECT_THAT(driver->failures(), IsEmpty());
 }
 
+TEST(EventsTest, WithoutAThreadNothingRunsAndRecordsWaitForTheRestart) {
+  for (const bool crash : {true, false}) {
+    auto driver = Driver(Through(Does(Pass)), Threads(1, 1));
+    ASSERT_TRUE((crash ? driver->Crash(0) : driver->RemoveThread(0)).ok());
+    EXPECT_FALSE(driver->running());
+    EXPECT_TRUE(driver->Pipe("in", {.value = "1"}).ok()) << "its end was no failure";
+    EXPECT_THAT(ValuesOf(driver->ReadAll("out")), IsEmpty());
+    EXPECT_EQ(driver->AddThread().code(), StatusCode::kUsage);
+    ASSERT_TRUE(driver->Restart().ok());
+    EXPECT_TRUE(driver->running());
+    EXPECT_THAT(ValuesOf(driver->ReadAll("out")), ElementsAre("1"));
+  }
+}
+
+TEST(EventsTest, AThreadThatFailsAsItIsRemovedEndsTheApplication) {
+  TestDriverOptions options = Threads(2, 2);
+  auto driver = Driver(Through(Does(Pass)), options);
+  ASSERT_TRUE(driver->PipeAll("in", Numbers(0, 4, 2)).ok());
+  driver->FailCommits(Status::Cluster("no coordinator"));
+  EXPECT_EQ(driver->RemoveThread(0).code(), StatusCode::kCluster);
+  EXPECT_FALSE(driver->running());
+  EXPECT_EQ(driver->Pipe("in", {.value = "4"}).code(), StatusCode::kCluster);
+  ASSERT_FALSE(driver->failures().empty());
+  EXPECT_EQ(driver->failures()[0].thread, 0);
+
+  options.on_error = [](const Status&, int) { return ErrorResponse::kReplaceThread; };
+  driver = Driver(Through(Does(Pass)), options);
+  ASSERT_TRUE(driver->PipeAll("in", Numbers(0, 4, 2)).ok());
+  driver->FailCommits(Status::Cluster("no coordinator"));
+  EXPECT_TRUE(driver->RemoveThread(0).ok()) << "a fresh thread has its place";
+  EXPECT_THAT(driver->threads(), ElementsAre(0, 1));
+  ASSERT_THAT(driver->failures(), SizeIs(1));
+  EXPECT_EQ(driver->failures()[0].thread, 0);
+}
+
 TEST(EventsTest, WhatWasNotAcknowledgedIsLostWithItsThreadAndWrittenByTheNext) {
   auto driver = Driver(Through(Does(Pass)), Threads(1, 1));
   driver->HoldAcks();

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 
 #include "unit/testdriver/word_count.h"
@@ -102,6 +103,50 @@ TEST(TestDriverTest, MistakesOfTheTestAreUsageAndNameWhatIsWrong) {
   wrong(driver->GrowTopic("in", 0), "0");
   wrong(TestDriver::Create(Through(Does(Pass)), {.partitions = {{"in", 0}}}).status(), "in");
   EXPECT_THAT(ValuesOf(driver->ReadAll("in")), IsEmpty());
+}
+
+TEST(TestDriverTest, TheClockStopsAtItsLastTime) {
+  auto driver = Driver(Through(Does(Pass)), {.start_time = 1000});
+  const Status status = driver->Advance(milliseconds(INT64_MAX));
+  EXPECT_EQ(status.code(), StatusCode::kUsage);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("9223372036854775807 ms from 1000 on"));
+  EXPECT_EQ(driver->now(), 1000);
+  ASSERT_TRUE(driver->Advance(milliseconds(TestDriver::kLastTime - 1000)).ok());
+  EXPECT_EQ(driver->now(), TestDriver::kLastTime);
+  EXPECT_EQ(driver->Advance(milliseconds(1)).code(), StatusCode::kUsage);
+  for (const int64_t start : {int64_t{-1}, TestDriver::kLastTime + 1}) {
+    const Status refused = TestDriver::Create(Through(Does(Pass)), {.start_time = start}).status();
+    EXPECT_EQ(refused.code(), StatusCode::kUsage);
+    EXPECT_THAT(std::string(refused.message()), HasSubstr("start_time: " + std::to_string(start)));
+  }
+}
+
+TEST(TestDriverTest, ATopicThatIsThereKeepsItsPartitions) {
+  auto driver = Driver(Through(Does(Pass)), {.partitions = {{"in", 2}}});
+  EXPECT_TRUE(driver->CreateTopic("in", 2).ok());
+  const Status status = driver->CreateTopic("in", 3);
+  EXPECT_EQ(status.code(), StatusCode::kUsage);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("topic in is there with 2 partitions, not 3"));
+  ASSERT_TRUE(driver->GrowTopic("in", 3).ok());
+  const Status again = driver->Restart();
+  EXPECT_TRUE(again.ok()) << again.message();
+  EXPECT_TRUE(driver->Pipe("in", {.value = "v", .partition = 2}).ok());
+}
+
+TEST(TestDriverTest, WhatARealRunRefusesIsRefused) {
+  const auto refusal = [](TestDriverOptions options, Location output) {
+    TopologyBuilder builder;
+    builder.AddSource("in", {.inputs = {Location::Topic("in")}})
+        .AddSink("out", {.output = std::move(output)}, {"in"});
+    const Status status = TestDriver::Create(*builder.Build(), std::move(options)).status();
+    EXPECT_EQ(status.code(), StatusCode::kUsage);
+    return std::string(status.message());
+  };
+  EXPECT_THAT(refusal({}, Location::Topic("out", "west")), HasSubstr("no --cluster west is given"));
+  TestDriverOptions options;
+  options.runtime.partitioner = "murmur3";
+  EXPECT_THAT(refusal(options, Location::Topic("out")), HasSubstr("'murmur3' is none of"));
 }
 
 TEST(TestDriverTest, FilesAreRefused) {
