@@ -36,8 +36,23 @@ Inputs AllInputs(const TopologyGraph& graph) {
   return inputs;
 }
 
-bool OwnGrouper(const RuntimeOptions& options) {
-  return options.custom_grouper || options.grouper != "default";
+// The topics of a stage as far as they are named; a pattern needs no look at its grouper.
+std::vector<InputTopic> Named(const Inputs& inputs, const std::string& app) {
+  std::vector<InputTopic> topics;
+  for (const Location& input : inputs) {
+    const bool repartition = input.kind == Location::Kind::kRepartition;
+    topics.push_back(
+        {.cluster = input.cluster,
+         .topic = repartition ? runtime::RepartitionTopic(app, input.name) : input.name});
+  }
+  return topics;
+}
+
+// Whether these inputs of one stage make tasks in another way than default.
+bool OwnGrouper(const Inputs& inputs, const RuntimeOptions& options) {
+  const auto choice = runtime::GrouperChoice::Parse(options.grouper, options.custom_grouper);
+  return !choice.ok() ||
+         choice->OfStage(Named(inputs, options.app)).kind != runtime::GrouperChoice::Kind::kDefault;
 }
 
 bool AnyPattern(const Inputs& inputs) {
@@ -51,7 +66,8 @@ bool AnyTopic(const Inputs& inputs) {
 // What LeadOf (layout.h) will say: true internal, false not, nullopt as the partitions are.
 std::optional<bool> LeadIsInternal(const Inputs& inputs, const RuntimeOptions& options) {
   const auto home = [](const Location& input) { return input.cluster.empty(); };
-  if (AnyPattern(inputs) || OwnGrouper(options) || std::ranges::none_of(inputs, home)) return true;
+  if (AnyPattern(inputs) || OwnGrouper(inputs, options) || std::ranges::none_of(inputs, home))
+    return true;
   if (std::ranges::all_of(inputs, home)) return false;
   return std::nullopt;
 }
@@ -70,7 +86,7 @@ std::vector<InternalTopicNeed> InternalTopics(const Topology& topology,
   std::vector<InternalTopicNeed> needs;
   const bool topics = AnyTopic(inputs);
   const bool plain = inputs.size() == 1 && !AnyPattern(inputs) && inputs[0].cluster.empty() &&
-                     graph.stores.empty() && !OwnGrouper(options);
+                     graph.stores.empty() && !OwnGrouper(inputs, options);
   if (options.app.empty() || !topics || plain) return needs;
 
   needs.push_back({Kind::kManifest, runtime::ManifestTopic(options.app)});

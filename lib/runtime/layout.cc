@@ -33,6 +33,11 @@ std::string NamesOf(const std::vector<InputTopic>& topics) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+auto Find(const std::vector<InputTopic>& topics, const std::string& name) {
+  return std::ranges::find_if(topics,
+                              [&](const InputTopic& topic) { return NameOf(topic) == name; });
+}
+
 // The same in two forms: what is in a task, and in which tasks something is.
 std::map<InputPartition, Tasks> Places(const TaskLayout& layout) {
   std::map<InputPartition, Tasks> places;
@@ -134,12 +139,8 @@ class Growth {
   }
 
   Status Broadcast(const std::string& name) {
-    const auto everywhere = std::ranges::find_if(
-        topics_, [&](const InputTopic& topic) { return NameOf(topic) == name; });
-    if (everywhere == topics_.end()) {
-      return Status::Usage(fmt::format("--grouper broadcast:{}: no such input; the inputs are {}",
-                                       name, NamesOf(topics_)));
-    }
+    const auto everywhere = Find(topics_, name);
+    if (everywhere == topics_.end()) return ByNumber(nullptr);
     if (topics_.size() == 1) {
       return Status::Usage(fmt::format(
           "--grouper broadcast:{}: the tasks come from the other inputs, and there is none", name));
@@ -335,16 +336,28 @@ std::string GrouperChoice::ToString() const {
   }
 }
 
+GrouperChoice GrouperChoice::OfStage(const std::vector<InputTopic>& topics) const {
+  if (kind == Kind::kBroadcast && Find(topics, broadcast) == topics.end()) return {};
+  return *this;
+}
+
+Status GrouperChoice::CheckRead(const std::vector<InputTopic>& topics) const {
+  if (kind != Kind::kBroadcast || Find(topics, broadcast) != topics.end()) return Status::Ok();
+  return Status::Usage(fmt::format("--grouper broadcast:{}: no such input; the inputs are {}",
+                                   broadcast, NamesOf(topics)));
+}
+
 Result<TaskLayout> LayOut(const GrouperChoice& grouper, const std::vector<InputTopic>& topics,
                           const RecordedLayout* recorded, const LayoutRules& rules) {
   if (recorded != nullptr) {
+    // First, as a stage that lost the TOPIC of broadcast has another grouper because of it.
+    KSTREAM_RETURN_IF_ERROR(CheckKept(CountsOf(recorded->tasks), topics));
     if (recorded->grouper != grouper.ToString()) {
       return Status::Refused(fmt::format(
           "the application was first started with grouper {}, not {}: what is in a task "
           "stays there, so keep it, or start under another application id (-G)",
           recorded->grouper, grouper.ToString()));
     }
-    KSTREAM_RETURN_IF_ERROR(CheckKept(CountsOf(recorded->tasks), topics));
   }
   KSTREAM_ASSIGN_OR_RETURN(TaskLayout layout, Grow(grouper, topics, recorded, rules));
 

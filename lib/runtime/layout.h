@@ -13,6 +13,9 @@
 //   by-topic   the task of its topic; a new topic is a new task
 //   broadcast  of TOPIC: every task; of others: as default
 //
+// An application has one choice for all its stages. Broadcast is about those that read TOPIC; to
+// the others it is default, which is what OfStage says and the manifest records.
+//
 // A stage with stores knows keys by their partition, and a topic that grows moves keys: that stops
 // it (kCluster), unless the grouper keeps the topic together (single, by-topic, the TOPIC of
 // broadcast) or a function puts the new partitions into tasks that are there. Tested by
@@ -44,6 +47,10 @@ struct GrouperChoice {
   static Result<GrouperChoice> Parse(std::string_view name, Grouper custom = nullptr);
   // As Parse reads it; "custom" for a function. The manifest records it.
   std::string ToString() const;
+  // What it is to a stage with these inputs, whose counts do not matter here.
+  GrouperChoice OfStage(const std::vector<InputTopic>& topics) const;
+  // kUsage: TOPIC of broadcast is none of `topics`, the inputs of all stages.
+  Status CheckRead(const std::vector<InputTopic>& topics) const;
 };
 
 // What the manifest says of a stage that has run before.
@@ -63,8 +70,10 @@ struct LayoutRules {
 // those of a pattern by name. `recorded` is null at the first start. Partitions of a task come in
 // the order of `topics`, then by number; tasks keep their numbers, and new ones come last.
 //
-// kUsage: TOPIC of broadcast is no input, or the only one; a function's layout is empty, has an
-// empty task, names a partition that does not exist or one twice in a task, or leaves one out.
+// `grouper` is that of the stage.
+//
+// kUsage: TOPIC of broadcast is the only input; a function's layout is empty, has an empty task,
+// names a partition that does not exist or one twice in a task, or leaves one out.
 // kRefused: another grouper than the recorded one, or a function that moves a partition.
 // kCluster, with both counts: a topic vanished, shrank, or grew under a stage with stores; a new
 // topic needs a task that the stage cannot have.
@@ -78,9 +87,10 @@ struct LeadChoice {
   int32_t partitions = 0;
 };
 
-// At the first start (later the manifest says it): the input at home with most partitions, the
-// first of equals. Internal, if the stage has a pattern, another grouper than default, no input at
-// home, or an input elsewhere with more partitions than each at home.
+// At the first start (later the manifest says it), `grouper` being that of the stage: the input at
+// home with most partitions, the first of equals. Internal, if the stage has a pattern, another
+// grouper than default, no input at home, or an input elsewhere with more partitions than each at
+// home.
 LeadChoice LeadOf(const GrouperChoice& grouper, bool pattern,
                   const std::vector<InputTopic>& topics);
 

@@ -188,7 +188,7 @@ std::optional<Planner::Recorded> Planner::RecordedOf(size_t stage) const {
   }
   if (!plan_) return std::nullopt;
   const StagePlan& before = plan_->stages[stage];
-  return Recorded{before.lead, {grouper_.ToString(), before.tasks}};
+  return Recorded{before.lead, {grouper_.OfStage(before.topics).ToString(), before.tasks}};
 }
 
 Result<std::vector<InputTopic>> Planner::TopicsOf(const TopologyStage& stage, const Plans& plans) {
@@ -265,18 +265,19 @@ Result<StagePlan> Planner::PlanStage(size_t number, const Plans& plans, bool gro
   StagePlan plan;
   KSTREAM_ASSIGN_OR_RETURN(plan.topics, TopicsOf(stage, plans));
   if (stage.co_partitioned) KSTREAM_RETURN_IF_ERROR(CheckCoPartitioned(plan.topics));
+  const GrouperChoice grouper = grouper_.OfStage(plan.topics);
   const std::optional<Recorded> recorded = RecordedOf(number);
   const bool grouped = state_->grouped();
   const LeadChoice choice =
       recorded ? LeadChoice{.internal = recorded->lead.topic == TasksTopic(state_->options.app),
                             .topic = recorded->lead.topic,
                             .partitions = PartitionsAt(plan.topics, recorded->lead.topic)}
-               : LeadOf(grouper_, HasPattern(*state_, stage), plan.topics);
+               : LeadOf(grouper, HasPattern(*state_, stage), plan.topics);
   LayoutRules rules;
   rules.stateful = !stage.stores.empty();
   if (grouped && !choice.internal) rules.max_tasks = static_cast<size_t>(choice.partitions);
   KSTREAM_ASSIGN_OR_RETURN(
-      plan.tasks, LayOut(grouper_, plan.topics, recorded ? &recorded->layout : nullptr, rules));
+      plan.tasks, LayOut(grouper, plan.topics, recorded ? &recorded->layout : nullptr, rules));
   if (recorded && !grow) plan.tasks = recorded->layout.tasks;
   if (!grouped) return plan;
 
@@ -300,6 +301,11 @@ Result<Planner::Plans> Planner::PlanAll(bool grow) {
   for (const size_t stage : ByLevel(graph)) {
     KSTREAM_ASSIGN_OR_RETURN(plans[stage], PlanStage(stage, plans, grow));
   }
+  std::vector<InputTopic> topics;
+  for (const StagePlan& plan : plans) {
+    topics.insert(topics.end(), plan.topics.begin(), plan.topics.end());
+  }
+  KSTREAM_RETURN_IF_ERROR(grouper_.CheckRead(topics));
   return plans;
 }
 

@@ -78,7 +78,7 @@ class Planner {
 
   const RunState* const state_;
   Admins* const admins_;
-  GrouperChoice grouper_;
+  GrouperChoice grouper_;             // of the application; a stage's own is OfStage
   std::unique_ptr<ManifestLog> log_;  // null: no manifest is needed
 
   std::mutex mutex_;                         // guards all below; held while clusters are asked

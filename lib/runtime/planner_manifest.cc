@@ -64,7 +64,8 @@ Manifest Planner::Propose(const Plans& plans) const {
   manifest.stages.clear();
   int32_t tasks = 0;
   for (const StagePlan& plan : plans) {
-    manifest.stages.push_back({plan.lead, grouper_.ToString(), plan.topics, plan.tasks});
+    manifest.stages.push_back(
+        {plan.lead, grouper_.OfStage(plan.topics).ToString(), plan.topics, plan.tasks});
     if (plan.lead.topic != TasksTopic(options.app)) continue;
     for (const Lead::Run& run : plan.lead.runs) tasks = std::max(tasks, run.first + run.count);
   }

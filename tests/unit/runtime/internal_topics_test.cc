@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -76,6 +77,24 @@ TEST(InternalTopics, ARepartitionTopicIsMadeOnce) {
   EXPECT_EQ(needs[0].topic, "shop.kstream");
   EXPECT_EQ(needs[1].topic, "shop-by-user-repartition");
   EXPECT_EQ(ToString(needs[1].kind), "repartition");
+}
+
+TEST(InternalTopics, BroadcastIsAboutTheStagesThatReadItsTopic) {
+  TopologyBuilder builder;
+  builder.AddSource("in", {.inputs = {kOrders}})
+      .AddSink("to", {.output = Location::Repartition("by-user")}, {"in"})
+      .AddSource("between", {.inputs = {Location::Repartition("by-user")}})
+      .AddSink("out", {.output = kReturns}, {"between"});
+  const Topology topology = *builder.Build();
+  const auto has_tasks = [&](const std::string& grouper) {
+    const auto needs = InternalTopics(topology, Shop(grouper));
+    return std::ranges::any_of(
+        needs, [](const InternalTopicNeed& need) { return need.topic == "shop.tasks"; });
+  };
+  EXPECT_FALSE(has_tasks("broadcast:elsewhere"));
+  EXPECT_TRUE(has_tasks("broadcast:orders"));
+  EXPECT_TRUE(has_tasks("broadcast:shop-by-user-repartition"));
+  EXPECT_TRUE(has_tasks("single"));
 }
 
 // A stage with a store that the runtime keeps, and one that is the user's own.

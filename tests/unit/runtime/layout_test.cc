@@ -94,9 +94,35 @@ TEST_F(LayoutTest, BroadcastIsInEveryTask) {
 
 TEST_F(LayoutTest, BroadcastNeedsItsTopicAndAnother) {
   grouper_ = "broadcast:rates";
-  ExpectFailure({{"", "a", 2}, {"east", "rates", 3}}, StatusCode::kUsage,
-                AllOf(HasSubstr("broadcast:rates"), HasSubstr("a, east:rates")));
+  const Status missing = Choice().CheckRead({{"", "a", 2}, {"east", "rates", 3}});
+  EXPECT_EQ(missing.code(), StatusCode::kUsage);
+  EXPECT_THAT(std::string(missing.message()),
+              AllOf(HasSubstr("broadcast:rates"), HasSubstr("a, east:rates")));
+  EXPECT_TRUE(Choice().CheckRead({{"", "a", 2}, {"", "rates", 3}}).ok());
   ExpectFailure({{"", "rates", 3}}, StatusCode::kUsage, HasSubstr("there is none"));
+}
+
+TEST_F(LayoutTest, BroadcastIsDefaultToAStageThatDoesNotReadItsTopic) {
+  const std::vector<InputTopic> without{{"", "a", 2}, {"east", "rates", 1}};
+  const std::vector<InputTopic> with{{"", "a", 2}, {"", "rates", 1}};
+  const GrouperChoice choice = *GrouperChoice::Parse("broadcast:rates");
+  EXPECT_EQ(choice.OfStage(without).ToString(), "default");
+  EXPECT_EQ(choice.OfStage(with).ToString(), "broadcast:rates");
+  EXPECT_EQ(GrouperChoice::Parse("broadcast:east:rates")->OfStage(without).ToString(),
+            "broadcast:east:rates");
+  for (const std::string name : {"default", "single", "by-topic"}) {
+    EXPECT_EQ(GrouperChoice::Parse(name)->OfStage(without).ToString(), name);
+    EXPECT_TRUE(GrouperChoice::Parse(name)->CheckRead(without).ok()) << name;
+  }
+  Gives({});
+  EXPECT_EQ(Choice().OfStage(without).ToString(), "custom");
+}
+
+TEST_F(LayoutTest, ABroadcastTopicThatVanishedIsToldAsSuch) {
+  grouper_ = "broadcast:rates";
+  Record({{"", "a", 2}, {"", "rates", 3}});
+  grouper_ = "default";  // as it is to the stage now
+  ExpectFailure({{"", "a", 2}}, StatusCode::kCluster, HasSubstr("rates had 3 partitions"));
 }
 
 TEST_F(LayoutTest, NothingNewIsTheSame) {

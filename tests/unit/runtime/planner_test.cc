@@ -230,6 +230,39 @@ TEST_F(PlannerTest, ARepartitionTopicHasAsManyAsTheLargestStageAboveHasTasks) {
   }
 }
 
+TEST_F(PlannerTest, ABroadcastIsAskedOfTheStagesThatReadIt) {
+  cluster_.CreateTopic("rules", 2);
+  const Topology topology =
+      *TwoStages({TopicNamed("b"), TopicNamed("rules")}, TopicNamed("out")).Build();
+  options_.grouper = "broadcast:rules";
+  for (const std::string app : {"app", ""}) {
+    options_.app = app;
+    Member first(this, topology), later(this, topology);
+    ASSERT_EQ(first.Open(), "") << app;
+    ASSERT_EQ(later.Open(), "") << app;
+    EXPECT_FALSE(*first.planner.Refresh(true));
+    for (const Member* member : {&first, &later}) {
+      EXPECT_EQ(Text(member->stage(0).tasks),
+                "b0 rules0 rules1 | b1 rules0 rules1 | b2 rules0 rules1 | ");
+      EXPECT_EQ(member->stage(1).tasks.size(), 3u);
+      EXPECT_EQ(member->stage(0).lead.topic, app.empty() ? "" : kTasks);
+      EXPECT_EQ(member->stage(1).lead.topic, app.empty() ? "" : kByKey);
+    }
+  }
+  const Manifest manifest = **ManifestLog(&cluster_, "app", clock_.get()).Read();
+  EXPECT_EQ(manifest.stages[0].grouper, "broadcast:rules");
+  EXPECT_EQ(manifest.stages[1].grouper, "default");
+}
+
+TEST_F(PlannerTest, ABroadcastThatNoStageReadsIsAMistake) {
+  options_.grouper = "broadcast:rulez";
+  Member member(this, Two());
+  const Status status = member.planner.Open();
+  EXPECT_EQ(status.code(), StatusCode::kUsage);
+  EXPECT_THAT(Said(status), HasSubstr("the inputs are b, " + kByKey));
+  EXPECT_THAT(TopicsNow(), testing::SizeIs(3)) << "nothing is left behind";
+}
+
 TEST_F(PlannerTest, ARepartitionTopicKeepsItsPartitionsAndSoItsKeys) {
   Member member(this, Two());
   ASSERT_EQ(member.Open(), "");
