@@ -97,7 +97,8 @@ class Producer {
   virtual Status Seal(std::vector<PartitionOffset> offsets, Consumer* member);
   // Waits up to `wait` for the outcome of what was sealed. True: it is committed, and the next
   // transaction has begun (should that have failed, failure() says so). False: not decided yet,
-  // call it again, soon: the transaction goes on by these calls, and has a timeout. A failure is
+  // call it again, soon, and poll the member meanwhile: the transaction goes on by these calls and
+  // waits while the member joins, and has a timeout. A failure is
   // failure() from now on: kFenced, kData (a record that the topic refuses), or kCluster.
   virtual Result<bool> Commit(std::chrono::milliseconds wait);
   // Aborts the open transaction and drops what is buffered; nothing is pending after it. After a

@@ -5,6 +5,7 @@
 #include "transport/kafka/consumer.h"
 #include "transport/kafka/kafka_cluster.h"
 #include "transport/kafka/producer.h"
+#include "transport/kafka/producer_transactions.h"
 
 namespace kstream::transport::kafka {
 namespace {
@@ -18,12 +19,14 @@ class KafkaCluster : public Cluster {
     return KafkaConsumer::New(options_, options);
   }
   Result<std::unique_ptr<Producer>> NewProducer(const ProducerOptions& options) override {
-    return KafkaProducer::New(options_, options);
+    if (options.transactional_id.empty()) return KafkaProducer::New(options_, options);
+    return TransactionalProducer::New(options_, options, batch_limit_);
   }
   Result<std::unique_ptr<Admin>> NewAdmin() override { return KafkaAdmin::New(options_); }
 
  private:
   const Options options_;
+  const std::shared_ptr<BatchLimit> batch_limit_ = std::make_shared<BatchLimit>(kBatchBytes);
 };
 
 }  // namespace

@@ -61,6 +61,11 @@ class KafkaConsumer : public Consumer {
   std::optional<int64_t> HighWatermark(const TopicPartition& partition) const override;
   Status Close() override;
 
+  // For transactions, which take offsets along: the client, and whether its member is between two
+  // generations of its group.
+  rd_kafka_t* client() const { return core_->handle->get(); }
+  bool joining() const { return joins_->under_way(); }
+
  private:
   // What is read, and from where.
   struct Position {
@@ -72,7 +77,6 @@ class KafkaConsumer : public Consumer {
   };
 
   KafkaConsumer(bool grouped, bool stays) : grouped_(grouped), stays_(stays) {}
-  rd_kafka_t* client() const { return core_->handle->get(); }
 
   // Something was put into the queue of events, whose lock is held.
   static void OnEventQueued(rd_kafka_t* client, void* records);

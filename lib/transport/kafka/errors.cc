@@ -27,6 +27,22 @@ bool IsFenced(rd_kafka_resp_err_t error) {
   }
 }
 
+bool IsHopeless(rd_kafka_resp_err_t error) {
+  switch (error) {
+    case RD_KAFKA_RESP_ERR__AUTHENTICATION:
+    case RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED:
+    case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
+    case RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED:
+    case RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED:
+    case RD_KAFKA_RESP_ERR_TRANSACTIONAL_ID_AUTHORIZATION_FAILED:
+    case RD_KAFKA_RESP_ERR_INVALID_TRANSACTION_TIMEOUT:
+    case RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE:
+      return true;
+    default:
+      return IsMissing(error);
+  }
+}
+
 bool IsTransient(rd_kafka_resp_err_t error) {
   switch (error) {
     case RD_KAFKA_RESP_ERR__TRANSPORT:

@@ -27,6 +27,9 @@ bool IsMissing(rd_kafka_resp_err_t error);
 // The member has lost its place: its generation or its id is no longer the group's.
 bool IsFenced(rd_kafka_resp_err_t error);
 
+// A missing topic or right: the same will happen to whoever tries again.
+bool IsHopeless(rd_kafka_resp_err_t error);
+
 // Goes away by itself: worth another try within the deadline.
 bool IsTransient(rd_kafka_resp_err_t error);
 

@@ -9,38 +9,10 @@
 #include "transport/kafka/errors.h"
 
 namespace kstream::transport::kafka {
-namespace {
-
-// How long a broker may think about a topic's configuration: it is good to know, not needed.
-constexpr std::chrono::milliseconds kLimitsWait{5000};
-
-int64_t Now() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
-}
-
-Status CheckExists(Handle* handle, const std::string& topic) {
-  TopicHandle probe(rd_kafka_topic_new(handle->get(), topic.c_str(), nullptr));
-  if (probe == nullptr) return Status::Usage(fmt::format("\"{}\" is not a topic name", topic));
-  KSTREAM_ASSIGN_OR_RETURN(Metadata metadata, handle->Describe(probe.get()));
-  for (int i = 0; i < metadata->topic_cnt; i++) {
-    const rd_kafka_metadata_topic_t& found = metadata->topics[i];
-    if (topic != found.topic) continue;
-    if (IsMissing(found.err)) break;
-    // A leader that is still to be chosen is waited for by librdkafka.
-    if (IsTransient(found.err)) return Status::Ok();
-    return ClusterError(found.err, "writing to topic " + topic);
-  }
-  return TopicMissing(topic, true);
-}
-
-}  // namespace
-
 Result<std::unique_ptr<Producer>> KafkaProducer::New(const Options& options,
                                                      const ProducerOptions& producer) {
   std::unique_ptr<KafkaProducer> self(new KafkaProducer(options, producer));
   KSTREAM_RETURN_IF_ERROR(self->ClientFor(kBatchBytes).status());
-  self->now_ = Now();
   return std::unique_ptr<Producer>(std::move(self));
 }
 
@@ -62,18 +34,8 @@ Result<Producer::Topic*> KafkaProducer::Open(std::string_view name, const TopicO
   }
   const std::string topic(name);
   KSTREAM_ASSIGN_OR_RETURN(ProducerClient * client, ClientFor(kBatchBytes));
-  KSTREAM_RETURN_IF_ERROR(CheckExists(client->handle(), topic));
-  TopicLimits limits;
-  const auto wait = std::min(options_.deadline / 4, kLimitsWait);
-  if (auto config = DescribeTopicConfig(client->handle(), topic, wait); config.ok()) {
-    limits = ToLimits(*config);
-    KSTREAM_ASSIGN_OR_RETURN(client, ClientFor(limits.max_bytes));
-  } else if (client->handle()->stopped()) {
-    return config.status();
-  } else {
-    Log(LogLevel::kWarning,
-        fmt::format("{}: its limits are found out by trying", config.status().message()));
-  }
+  KSTREAM_ASSIGN_OR_RETURN(const TopicLimits limits, FindTopic(client->handle(), options_, topic));
+  KSTREAM_ASSIGN_OR_RETURN(client, ClientFor(limits.max_bytes));
   KafkaTopic& opened = topics_[topic];
   opened.name = topic;
   opened.limits = limits;
@@ -84,16 +46,7 @@ Result<Producer::Topic*> KafkaProducer::Open(std::string_view name, const TopicO
 
 Status KafkaProducer::Send(Topic* to, int32_t partition, const Record& record, uint32_t tag) {
   auto* topic = static_cast<KafkaTopic*>(to);
-  Status admitted = Admit(topic->limits, topic->name, record, now_);
-  if (!admitted.ok()) {
-    now_ = Now();  // it may be our clock that is behind
-    KSTREAM_RETURN_IF_ERROR(Admit(topic->limits, topic->name, record, now_));
-  }
-  if (!topic->warned) {
-    const std::string odd = Oddity(topic->limits, topic->name, record, now_);
-    topic->warned = !odd.empty();
-    if (topic->warned) Log(LogLevel::kWarning, odd);
-  }
+  KSTREAM_RETURN_IF_ERROR(admission_.Check(topic, record));
   return topic->client->Send(topic, partition, record, tag);
 }
 
@@ -102,7 +55,7 @@ void KafkaProducer::Poll(std::chrono::milliseconds wait) {
     client->Poll(wait);
     wait = std::chrono::milliseconds(0);  // the main one comes last: it has the largest batches
   }
-  now_ = Now();
+  admission_.Tick();
 }
 
 Status KafkaProducer::Flush(std::chrono::milliseconds limit) {

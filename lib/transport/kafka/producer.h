@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "transport/kafka/producer_client.h"
+#include "transport/kafka/producer_topics.h"
 #include "transport/producer.h"
 
 namespace kstream::transport::kafka {
@@ -39,7 +40,7 @@ class KafkaProducer : public Producer {
   const Options options_;
   const ProducerOptions producer_;
   Deliveries deliveries_;
-  int64_t now_ = 0;  // ms since the epoch, as of the last Poll
+  Admission admission_;
   std::map<std::string, KafkaTopic, std::less<>> topics_;
   std::map<int64_t, std::unique_ptr<ProducerClient>> clients_;  // by the size of their batches
 };

@@ -23,6 +23,10 @@ std::optional<std::string> Copy(const void* data, size_t size) {
   return std::string(static_cast<const char*>(data), size);
 }
 
+std::string Where(const rd_kafka_message_t& message) {
+  return fmt::format("{}[{}]", rd_kafka_topic_name(message.rkt), message.partition);
+}
+
 bool IsRefusal(rd_kafka_resp_err_t error) {
   return error == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE ||
          error == RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE ||
@@ -152,25 +156,50 @@ void ProducerClient::NoteOffset(const rd_kafka_message_t& message) {
 void ProducerClient::OnFailure(const rd_kafka_message_t& message) {
   const bool refused = IsRefusal(message.err);
   const auto ticket = reinterpret_cast<uintptr_t>(message._private);
-  if (deliveries_->failure.ok() && ticket != alone_ && (refused || !again_.empty())) {
+  if (resends() && deliveries_->failure.ok() && ticket != alone_ && (refused || !again_.empty())) {
     again_.push_back(Keep(message, refused));
     return;
   }
   Settle(ticket);
+  if (refused && !resends()) {
+    if (deliveries_->refused_records++ == 0) refusal_ = Refusal(message);
+    deliveries_->refused_bytes += static_cast<int64_t>(message.len + message.key_len);
+    return;
+  }
   if (!deliveries_->failure.ok()) return;
-  const std::string where =
-      fmt::format("{}[{}]", rd_kafka_topic_name(message.rkt), message.partition);
   if (refused) {
-    Fail(Status::Data(fmt::format("{} refuses a record of {} bytes with timestamp {}: {}", where,
-                                  message.len + message.key_len, Timestamp(message),
-                                  rd_kafka_err2str(message.err))));
+    Fail(Refusal(message));
   } else {
-    Fail(handle_->Explain(message.err, "writing to " + where));
+    Fail(handle_->Explain(message.err, "writing to " + Where(message)), IsHopeless(message.err));
   }
 }
 
-void ProducerClient::Fail(Status status) {
-  if (deliveries_->failure.ok()) deliveries_->failure = std::move(status);
+void ProducerClient::Fail(Status status, bool hopeless) {
+  if (!deliveries_->failure.ok()) return;
+  if (!resends() && status.code() == StatusCode::kFenced) {
+    status =
+        Status(StatusCode::kFenced,
+               fmt::format("another producer has taken transactional.id {} over, or a "
+                           "transaction lasted longer than transaction.timeout.ms: start again",
+                           producer_.transactional_id));
+  }
+  deliveries_->recoverable = !hopeless && status.code() == StatusCode::kCluster;
+  deliveries_->failure = std::move(status);
+}
+
+Status ProducerClient::Refusal(const rd_kafka_message_t& message) {
+  return Status::Data(fmt::format("{} refuses a record of {} bytes with timestamp {}: {}",
+                                  Where(message), message.len + message.key_len, Timestamp(message),
+                                  rd_kafka_err2str(message.err)));
+}
+
+// Of a transaction: whether it was the record or its company is known when the batch was small
+// enough, and until then the next one's are smaller.
+void ProducerClient::FailRefused() {
+  const uint64_t records = deliveries_->refused_records;
+  if (records == 0 || !deliveries_->failure.ok()) return;
+  if (records == 1) return Fail(refusal_);
+  Fail(Status::Cluster(fmt::format("a batch of {} records: {}", records, refusal_.message())));
 }
 
 // Not to be had of a message that failed, although it is there: librdkafka looks at the error

@@ -34,6 +34,10 @@ namespace kstream::transport::kafka {
 struct Deliveries {
   uint64_t pending[2] = {0, 0};
   Status failure;
+  bool recoverable = false;  // see Producer
+  // What a transaction lost to the broker's refusal of batches, for the next to have smaller ones.
+  uint64_t refused_records = 0;
+  int64_t refused_bytes = 0;
 };
 
 class ProducerClient;
@@ -55,6 +59,20 @@ struct KafkaTopic : Producer::Topic {
 
 class ProducerClient {
  public:
+  // A record that is sent later than it was given.
+  struct Message {
+    uintptr_t ticket = 0;
+    KafkaTopic* topic = nullptr;
+    int32_t partition = -1;
+    int64_t timestamp = 0;  // 0: now
+    std::optional<std::string> key, value;
+    std::vector<std::pair<std::string, std::optional<std::string>>> headers;
+    bool alone = false;  // its batch was refused
+
+    // The record, as long as this and `headers` live.
+    Record View(std::vector<Header>* headers) const;
+  };
+
   static Result<std::unique_ptr<ProducerClient>> New(const Options& options,
                                                      const ProducerOptions& producer,
                                                      int64_t batch_bytes, Deliveries* deliveries);
@@ -72,19 +90,11 @@ class ProducerClient {
   void Poll(std::chrono::milliseconds wait);
   // Sends what is queued without lingering, for up to `limit`.
   void Flush(std::chrono::milliseconds limit);
+  // Makes the failure that all further ones are, unless there was one. `hopeless`: a new producer
+  // would fail in the same way.
+  void Fail(Status status, bool hopeless = false);
 
  private:
-  // A record that has to be sent again.
-  struct Message {
-    uintptr_t ticket = 0;
-    KafkaTopic* topic = nullptr;
-    int32_t partition = -1;
-    int64_t timestamp = 0;
-    std::optional<std::string> key, value;
-    std::vector<std::pair<std::string, std::optional<std::string>>> headers;
-    bool alone = false;  // its batch was refused
-  };
-
   ProducerClient(const Options& options, const ProducerOptions& producer, int64_t batch_bytes,
                  Deliveries* deliveries)
       : options_(options),
@@ -107,7 +117,10 @@ class ProducerClient {
   void Resend(std::vector<Message> messages);
   bool ResendOne(const Message& message);
   void Settle(uintptr_t ticket) { deliveries_->pending[ticket & 1]--; }
-  void Fail(Status status);
+  static Status Refusal(const rd_kafka_message_t& message);
+  void FailRefused();
+  // Sends again what a broker refused; in a transaction nothing is, it has failed as a whole.
+  bool resends() const { return producer_.transactional_id.empty(); }
 
   const Options& options_;
   const ProducerOptions& producer_;
@@ -120,6 +133,7 @@ class ProducerClient {
   KafkaTopic* delivered_topic_ = nullptr;
   uintptr_t sent_ = 0;  // tickets are numbers in the order of Send, with the tag as last bit
   std::vector<Message> again_;
+  Status refusal_;       // the first one of a transaction
   uintptr_t alone_ = 0;  // the ticket of the record that is under way by itself
 };
 

@@ -11,7 +11,14 @@
 namespace kstream::transport::kafka {
 
 void ProducerClient::Serve() {
-  if (!handle_->fatal().ok()) Fail(handle_->fatal());
+  FailRefused();
+  if (!handle_->fatal().ok()) {
+    // What librdkafka calls fatal is so for this client alone; a refused log-in for every one.
+    char text[512];
+    const bool client =
+        rd_kafka_fatal_error(handle_->get(), text, sizeof text) != RD_KAFKA_RESP_ERR_NO_ERROR;
+    Fail(handle_->fatal(), !client);
+  }
   while (!again_.empty() && deliveries_->failure.ok()) {
     Drain();
     std::vector<Message> messages = std::exchange(again_, {});
@@ -84,15 +91,19 @@ bool ProducerClient::ResendOne(const Message& message) {
 
 rd_kafka_resp_err_t ProducerClient::Produce(const Message& message) {
   std::vector<Header> headers;
-  headers.reserve(message.headers.size());
-  for (const auto& [name, value] : message.headers) headers.push_back({name, value});
+  return Produce(message.topic, message.partition, message.View(&headers), message.ticket);
+}
+
+Record ProducerClient::Message::View(std::vector<Header>* views) const {
+  views->clear();
+  for (const auto& [name, bytes] : headers) views->push_back({name, bytes});
   Record record;
-  record.timestamp = message.timestamp;
+  record.timestamp = timestamp;
   record.timestamp_type = TimestampType::kCreateTime;
-  record.key = message.key;
-  record.value = message.value;
-  record.headers = headers;
-  return Produce(message.topic, message.partition, record, message.ticket);
+  record.key = key;
+  record.value = value;
+  record.headers = *views;
+  return record;
 }
 
 }  // namespace kstream::transport::kafka

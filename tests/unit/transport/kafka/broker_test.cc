@@ -55,23 +55,6 @@ class Transactions {
   rd_kafka_t* client_;
 };
 
-// An admin request whose answer does not matter beyond having come.
-void Administer(const std::string& brokers,
-                const std::function<void(rd_kafka_t*, rd_kafka_queue_t*)>& ask) {
-  rd_kafka_conf_t* conf = rd_kafka_conf_new();
-  char error[256];
-  rd_kafka_conf_set(conf, "bootstrap.servers", brokers.c_str(), error, sizeof error);
-  rd_kafka_t* client = rd_kafka_new(RD_KAFKA_PRODUCER, conf, error, sizeof error);
-  {
-    Queue queue(rd_kafka_queue_new(client));
-    ask(client, queue.get());
-    Event event(rd_kafka_queue_poll(queue.get(), 30000));
-    ASSERT_NE(event, nullptr);
-    EXPECT_EQ(rd_kafka_event_error(event.get()), RD_KAFKA_RESP_ERR_NO_ERROR);
-  }
-  rd_kafka_destroy(client);
-}
-
 void DeleteRecordsBelow(const std::string& brokers, const TopicPartition& partition,
                         int64_t offset) {
   Administer(brokers, [&](rd_kafka_t* client, rd_kafka_queue_t* queue) {
@@ -88,17 +71,6 @@ void DeleteTopic(const std::string& brokers, const std::string& name) {
     rd_kafka_DeleteTopic_t* topic = rd_kafka_DeleteTopic_new(name.c_str());
     rd_kafka_DeleteTopics(client, &topic, 1, nullptr, queue);
     rd_kafka_DeleteTopic_destroy(topic);
-  });
-}
-
-void SetTopicConfig(const std::string& brokers, const std::string& name, const char* property,
-                    const char* value) {
-  Administer(brokers, [&](rd_kafka_t* client, rd_kafka_queue_t* queue) {
-    rd_kafka_ConfigResource_t* topic =
-        rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, name.c_str());
-    rd_kafka_ConfigResource_set_config(topic, property, value);
-    rd_kafka_AlterConfigs(client, &topic, 1, nullptr, queue);
-    rd_kafka_ConfigResource_destroy(topic);
   });
 }
 

@@ -10,6 +10,8 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <random>
@@ -19,6 +21,7 @@
 
 #include "base/log.h"
 #include "transport/kafka/kafka_cluster.h"
+#include "transport/kafka/raii.h"
 
 namespace kstream::transport::kafka {
 
@@ -140,6 +143,34 @@ inline void WriteAll(Cluster* cluster, const std::string& topic, int32_t partiti
     ASSERT_OK(producer->Send(to, partition, Make("k", value), 0));
   }
   ASSERT_OK(producer->Flush(seconds(30)));
+}
+
+// An admin request whose answer does not matter beyond having come.
+inline void Administer(const std::string& brokers,
+                       const std::function<void(rd_kafka_t*, rd_kafka_queue_t*)>& ask) {
+  rd_kafka_conf_t* conf = rd_kafka_conf_new();
+  char error[256];
+  rd_kafka_conf_set(conf, "bootstrap.servers", brokers.c_str(), error, sizeof error);
+  rd_kafka_t* client = rd_kafka_new(RD_KAFKA_PRODUCER, conf, error, sizeof error);
+  {
+    Queue queue(rd_kafka_queue_new(client));
+    ask(client, queue.get());
+    Event event(rd_kafka_queue_poll(queue.get(), 30000));
+    ASSERT_NE(event, nullptr);
+    EXPECT_EQ(rd_kafka_event_error(event.get()), RD_KAFKA_RESP_ERR_NO_ERROR);
+  }
+  rd_kafka_destroy(client);
+}
+
+inline void SetTopicConfig(const std::string& brokers, const std::string& name,
+                           const char* property, const char* value) {
+  Administer(brokers, [&](rd_kafka_t* client, rd_kafka_queue_t* queue) {
+    rd_kafka_ConfigResource_t* topic =
+        rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, name.c_str());
+    rd_kafka_ConfigResource_set_config(topic, property, value);
+    rd_kafka_AlterConfigs(client, &topic, 1, nullptr, queue);
+    rd_kafka_ConfigResource_destroy(topic);
+  });
 }
 
 inline std::string RandomName(const char* prefix) {
