@@ -67,12 +67,10 @@ Status CheckName(const std::string& name, std::set<std::string>* names) {
 Status CheckFunctions(const AggregateSpec& spec) {
   std::set<std::string> names;
   for (const AggregateFunction& function : spec.functions) {
-    const std::string_view own = dsl::NameOf(function.kind);
     if (!function.argument && function.kind != AggregateFunction::Kind::kCount) {
-      return Status::Usage(fmt::format("{} needs an expression", own));
+      return Status::Usage(fmt::format("{} needs an expression", ToString(function.kind)));
     }
-    KSTREAM_RETURN_IF_ERROR(
-        CheckName(function.name.empty() ? std::string(own) : function.name, &names));
+    KSTREAM_RETURN_IF_ERROR(CheckName(std::string(NameOf(function)), &names));
   }
   if (spec.fold) {
     if (spec.fold->name.empty()) return Status::Usage("a fold needs a name");

@@ -9,31 +9,37 @@
 #include "dsl/number_columns.h"
 #include "dsl/value_columns.h"
 
-namespace kstream::dsl {
+namespace kstream {
 
 using Kind = AggregateFunction::Kind;
 
-std::string_view NameOf(Kind kind) {
+std::string_view ToString(Kind kind) {
   constexpr std::array<std::string_view, 10> kNames = {
       "count", "sum", "min", "max", "avg", "first", "last", "collect", "collect_set", "distinct"};
   return kNames[static_cast<size_t>(kind)];
 }
 
+std::string_view NameOf(const AggregateFunction& function) {
+  return function.name.empty() ? ToString(function.kind) : std::string_view(function.name);
+}
+
+namespace dsl {
 namespace {
 
 // The flag by which errors call a function, with the name of its result if that is another.
-std::string FlagOf(const AggregateFunction& function, const std::string& name) {
-  std::string flag = fmt::format("--{}", NameOf(function.kind));
+std::string FlagOf(const AggregateFunction& function) {
+  std::string flag = fmt::format("--{}", ToString(function.kind));
   for (char& c : flag) c = c == '_' ? '-' : c;
-  return name == NameOf(function.kind) ? flag : flag + " " + name;
+  const std::string_view name = NameOf(function);
+  return name == ToString(function.kind) ? flag : fmt::format("{} {}", flag, name);
 }
 
 }  // namespace
 
 std::unique_ptr<Column> NewColumn(const AggregateFunction& function, const Serdes& serdes) {
-  std::string name = function.name.empty() ? std::string(NameOf(function.kind)) : function.name;
+  std::string name(NameOf(function));
   std::optional<Argument> argument;
-  if (function.argument) argument.emplace(FlagOf(function, name), *function.argument, serdes);
+  if (function.argument) argument.emplace(FlagOf(function), *function.argument, serdes);
   switch (function.kind) {
     case Kind::kCount:
       return NewCount(std::move(name), std::move(argument));
@@ -59,4 +65,5 @@ std::unique_ptr<Column> NewColumn(const AggregateFunction& function, const Serde
   return nullptr;
 }
 
-}  // namespace kstream::dsl
+}  // namespace dsl
+}  // namespace kstream

@@ -62,8 +62,6 @@ class Column {
   const std::string name_;
 };
 
-// The function's own name: "collect_set".
-std::string_view NameOf(AggregateFunction::Kind kind);
 // `function` has its argument, if it needs one.
 std::unique_ptr<Column> NewColumn(const AggregateFunction& function, const Serdes& serdes);
 std::unique_ptr<Column> NewFold(const FoldSpec& fold, const Serdes& serdes);

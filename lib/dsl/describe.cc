@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "dsl/column.h"
 #include "expr/program.h"
 
 namespace kstream::dsl {
@@ -99,8 +98,7 @@ std::string Describe(const AggregateSpec& spec) {
   std::string out = "aggregate";
   AppendFlag("--by", spec.by, &out);
   for (const AggregateFunction& function : spec.functions) {
-    const std::string_view own = NameOf(function.kind);
-    out += fmt::format(" --{} {}", own, Quoted(function.name.empty() ? own : function.name));
+    out += fmt::format(" --{} {}", ToString(function.kind), Quoted(NameOf(function)));
     if (function.argument) out += "=" + Quoted(*function.argument);
   }
   if (spec.fold) {

@@ -14,7 +14,7 @@ using Json = nlohmann::ordered_json;
 using InternalNeeds = std::vector<InternalTopicNeed>;
 
 std::string_view Kind(const PlanNode& node) {
-  constexpr std::string_view kKinds[] = {"source", "filter", "map", "sink"};
+  constexpr std::string_view kKinds[] = {"source", "filter", "map", "sink", "group", "aggregate"};
   return kKinds[node.spec.index()];
 }
 
@@ -22,6 +22,7 @@ std::string Place(const Location& location) {
   if (location.name == "-" && !location.is_topic()) return "-";
   std::string cluster = location.cluster.empty() ? "" : " of cluster " + location.cluster;
   std::string_view kind = location.is_pattern() ? "topics" : location.is_topic() ? "topic" : "file";
+  if (location.kind == Location::Kind::kRepartition) kind = "repartition topic";
   return fmt::format("{} {}{}", kind, location.name, cluster);
 }
 
@@ -32,6 +33,8 @@ std::vector<std::string> PlacesOf(const PlanNode& node) {
   } else if (const auto* sink = std::get_if<SinkSpec>(&node.spec)) {
     places.push_back(sink->topic_of_record ? "the topic that each record names"
                                            : Place(sink->output));
+  } else if (const auto* aggregate = std::get_if<AggregateSpec>(&node.spec)) {
+    if (!aggregate->store.empty()) places.push_back("store " + aggregate->store);
   }
   return places;
 }
@@ -204,7 +207,9 @@ std::string Dot(const StagePlan& plan, const InternalNeeds& internal, std::strin
     for (const auto& [name, expression] : Expressions(node)) {
       label += fmt::format("\n{}: {}", name, expression->text());
     }
-    std::string_view shape = node.spec.index() % 3 == 0 ? "oval" : "box";
+    const bool end = std::holds_alternative<SourceSpec>(node.spec) ||
+                     std::holds_alternative<SinkSpec>(node.spec);
+    std::string_view shape = end ? "oval" : "box";
     text += fmt::format("  {} [shape={}, label={}]\n", Quoted(node.name), shape, Quoted(label));
     for (const std::string& parent : node.parents) {
       text += fmt::format("  {} -> {}\n", Quoted(parent), Quoted(node.name));

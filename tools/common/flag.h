@@ -37,16 +37,16 @@ struct FlagGroup {
   std::vector<Flag> flags;
 };
 
-// The argument that is not a flag.
+// The argument that is not a flag. Without a setter there is none.
 struct Positional {
-  std::string_view metavar;
-  std::string_view help;
-  Setter set;
+  std::string_view metavar = {};
+  std::string_view help = {};
+  Setter set = nullptr;
 };
 
 struct CommandLine {
   std::vector<FlagGroup> groups;
-  Positional positional;
+  Positional positional = {};
 };
 
 // "-b,--brokers" -> {"-b", "--brokers"}.

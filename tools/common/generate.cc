@@ -68,8 +68,11 @@ std::string RoffFlag(const Flag& flag) {
 }
 
 std::string Man(const CommandLine& line) {
-  std::string text =
-      fmt::format(".TP\n\\fI{}\\fR\n\\&{}.\n", line.positional.metavar, Roff(line.positional.help));
+  std::string text;
+  if (line.positional.set) {
+    text = fmt::format(".TP\n\\fI{}\\fR\n\\&{}.\n", line.positional.metavar,
+                       Roff(line.positional.help));
+  }
   for (const FlagGroup& group : line.groups) {
     if (group.title.empty()) continue;
     text += fmt::format(".SS {}\n", Roff(group.title));
@@ -135,7 +138,8 @@ std::string Zsh(std::string_view tool, const CommandLine& line) {
       text += fmt::format("  '*{}{}[{}]{}' \\\n", name, mark, help, value);
     }
   });
-  return text + fmt::format("  '1:{}:'\n", line.positional.metavar);
+  if (line.positional.set) return text + fmt::format("  '1:{}:'\n", line.positional.metavar);
+  return text.substr(0, text.size() - 3) + "\n";  // no line goes on
 }
 
 // --- fish ---

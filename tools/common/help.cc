@@ -56,9 +56,13 @@ std::string WithChoices(const Flag& flag) {
 }  // namespace
 
 std::string Help(std::string_view tool, std::string_view summary, const CommandLine& line) {
-  std::string text =
-      fmt::format("Usage: {} [OPTION]... {}\n{}.\n\n", tool, line.positional.metavar, summary);
-  Entry(fmt::format("  {}", line.positional.metavar), line.positional.help, &text);
+  std::string text = fmt::format("Usage: {} [OPTION]...", tool);
+  if (line.positional.set) text += fmt::format(" {}", line.positional.metavar);
+  text += fmt::format("\n{}.\n", summary);
+  if (line.positional.set) {
+    text += '\n';
+    Entry(fmt::format("  {}", line.positional.metavar), line.positional.help, &text);
+  }
   for (const FlagGroup& group : line.groups) {
     if (group.title.empty()) continue;
     text += fmt::format("\n{}:\n", group.title);

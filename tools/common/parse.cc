@@ -36,13 +36,19 @@ Status CheckRest(const CommandLine& line, const std::vector<std::string>& rest) 
       after_dashes = true;
       continue;
     }
-    if (after_dashes || word.size() < 2 || word[0] != '-') {
+    const bool argument = after_dashes || word.size() < 2 || word[0] != '-';
+    if (argument && !line.positional.set) {
+      return Status::Usage(
+          fmt::format("unexpected argument '{}': inputs are named with --input", word));
+    }
+    if (argument) {
       return Status::Usage(fmt::format(
           "unexpected argument '{}': one {} is taken, and inputs are named with --input", word,
           line.positional.metavar));
     }
     std::string name = word.substr(0, word.find('='));
     if (!name.starts_with("--")) {
+      if (!line.positional.set) return Status::Usage(fmt::format("unknown flag {}", name));
       return Status::Usage(fmt::format("unknown flag {}: an {} that begins with - follows --", name,
                                        line.positional.metavar));
     }
@@ -87,7 +93,7 @@ Status Parse(const CommandLine& line, const std::vector<std::string>& words, boo
     }
   }
   std::string metavar(line.positional.metavar);
-  const CLI::Option* positional = app.add_option(metavar);
+  const CLI::Option* positional = line.positional.set ? app.add_option(metavar) : nullptr;
 
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));

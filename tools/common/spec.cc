@@ -124,11 +124,56 @@ void AddFilter(const PlanNode& node, const FilterSpec& filter, ExpressionPrinter
   (*nodes)[node.name + "-rest"] = Processor(rest, printer);
 }
 
+std::string EmitOf(const AggregateSpec& spec) {
+  constexpr std::string_view kNames[] = {"final", "update", "change"};
+  if (spec.emit == AggregateSpec::Emit::kEvery) return "every:" + Print(spec.every);
+  return std::string(kNames[static_cast<size_t>(spec.emit)]);
+}
+
+// `group`: the node before a repartition, which a topology file leaves to whoever runs it.
+Json Aggregation(const PlanNode& node, const AggregateSpec& spec, const PlanNode* group,
+                 ExpressionPrinter* printer) {
+  Json aggregate = Json::object();
+  const std::optional<Expression> by = group ? std::get<GroupBySpec>(group->spec).by : spec.by;
+  if (by) aggregate["by"] = printer->Put(*by);
+  for (const AggregateFunction& function : spec.functions) {
+    // A count of all records has no expression.
+    Json argument = function.argument ? printer->Put(*function.argument) : Json();
+    aggregate[std::string(ToString(function.kind))][std::string(NameOf(function))] =
+        std::move(argument);
+  }
+  if (spec.fold) {
+    aggregate["init"] = printer->Put(spec.fold->init);
+    aggregate["add"] = printer->Put(spec.fold->add);
+    aggregate["as"] = spec.fold->name;
+  }
+  aggregate["emit"] = EmitOf(spec);
+  Json json = {{"from", group ? group->parents.front() : node.parents.front()},
+               {"aggregate", std::move(aggregate)}};
+  if (spec.route.partition) json["partition"] = printer->Put(*spec.route.partition);
+  if (!spec.store.empty()) json["store"] = spec.store;
+  return json;
+}
+
+// Nodes of a repartition, which stand between a group and its aggregate.
+bool BelongsToRepartition(const PlanNode& node) {
+  const auto* source = std::get_if<SourceSpec>(&node.spec);
+  const auto* sink = std::get_if<SinkSpec>(&node.spec);
+  constexpr auto kKind = Location::Kind::kRepartition;
+  return (source && source->inputs.front().kind == kKind) || (sink && sink->output.kind == kKind);
+}
+
 Json Nodes(const StagePlan& plan, ExpressionPrinter* printer) {
   Json nodes = Json::object();
   std::string rest, splitter;  // the sink that takes what a filter leaves, and that filter
+  const PlanNode* group = nullptr;
   for (const PlanNode& node : plan.nodes) {
-    if (const auto* source = std::get_if<SourceSpec>(&node.spec)) {
+    if (BelongsToRepartition(node)) continue;
+    if (std::holds_alternative<GroupBySpec>(node.spec)) {
+      group = &node;
+    } else if (const auto* aggregate = std::get_if<AggregateSpec>(&node.spec)) {
+      nodes[node.name] = Aggregation(node, *aggregate, group, printer);
+    } else if (const auto* source = std::get_if<SourceSpec>(&node.spec)) {
       nodes[node.name] = Source(node, *source, printer);
     } else if (const auto* filter = std::get_if<FilterSpec>(&node.spec)) {
       AddFilter(node, *filter, printer, &nodes);

@@ -189,6 +189,13 @@ Status CheckOutputs(const StagePlan& plan) {
   return Status::Ok();
 }
 
+Result<ProcessorSupplier> SupplierOf(const PlanNode& node) {
+  if (const auto* filter = std::get_if<FilterSpec>(&node.spec)) return Filter(*filter);
+  if (const auto* group = std::get_if<GroupBySpec>(&node.spec)) return GroupBy(*group);
+  if (const auto* aggregate = std::get_if<AggregateSpec>(&node.spec)) return Aggregate(*aggregate);
+  return Map(std::get<MapSpec>(node.spec));
+}
+
 }  // namespace
 
 Result<Topology> BuildTopology(const StagePlan& plan) {
@@ -200,11 +207,14 @@ Result<Topology> BuildTopology(const StagePlan& plan) {
     } else if (const auto* sink = std::get_if<SinkSpec>(&node.spec)) {
       builder.AddSink(node.name, *sink, node.parents);
     } else {
-      const auto* filter = std::get_if<FilterSpec>(&node.spec);
-      auto supplier = filter ? Filter(*filter) : Map(std::get<MapSpec>(node.spec));
-      // All that an operator can find wrong are the names of serdes.
+      auto supplier = SupplierOf(node);
+      // All that an operator of a finished plan can find wrong are the names of serdes.
       if (!supplier.ok()) return supplier.status().At("-s");
       builder.AddProcessor(node.name, *std::move(supplier), node.parents);
+      if (const auto* aggregate = std::get_if<AggregateSpec>(&node.spec);
+          aggregate && !aggregate->store.empty()) {
+        builder.AddStore(StoreSpec{.name = aggregate->store}, {node.name});
+      }
     }
   }
   return builder.Build();
@@ -241,6 +251,18 @@ std::vector<std::pair<std::string, const Expression*>> Expressions(const PlanNod
     for (const auto& [name, expression] : map->headers)
       all.emplace_back("header " + name, &expression);
     add_route(map->route);
+  } else if (const auto* group = std::get_if<GroupBySpec>(&node.spec)) {
+    all.emplace_back("by", &group->by);
+  } else if (const auto* aggregate = std::get_if<AggregateSpec>(&node.spec)) {
+    add("by", aggregate->by);
+    for (const AggregateFunction& function : aggregate->functions) {
+      add(fmt::format("{} {}", ToString(function.kind), NameOf(function)), function.argument);
+    }
+    if (aggregate->fold) {
+      all.emplace_back("init", &aggregate->fold->init);
+      all.emplace_back("add", &aggregate->fold->add);
+    }
+    add_route(aggregate->route);
   }
   return all;
 }

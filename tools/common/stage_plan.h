@@ -25,7 +25,7 @@ namespace kstream::tools {
 struct PlanNode {
   std::string name;
   std::vector<std::string> parents;
-  std::variant<SourceSpec, FilterSpec, MapSpec, SinkSpec> spec;
+  std::variant<SourceSpec, FilterSpec, MapSpec, SinkSpec, GroupBySpec, AggregateSpec> spec;
 };
 
 // The properties of a cluster, for -X dump.

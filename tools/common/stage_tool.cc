@@ -57,7 +57,9 @@ std::string DumpState(const RuntimeOptions& runtime) {
 void StageTool::Setup(CommandLine* line) {
   line->groups.push_back(OwnFlags());
   AddStageFlags(&options_, line);
-  line->positional = {"EXPR", ExpressionHelp(), SetExpression(&expression_)};
+  if (!ExpressionHelp().empty()) {
+    line->positional = {"EXPR", ExpressionHelp(), SetExpression(&expression_)};
+  }
 }
 
 Result<StagePlan> StageTool::Plan() {
@@ -66,7 +68,7 @@ Result<StagePlan> StageTool::Plan() {
 }
 
 Result<StagePlan> StageTool::Plan(const Places& places) {
-  if (!expression_) {
+  if (!expression_ && !ExpressionHelp().empty()) {
     return Status::Usage(
         fmt::format("EXPR is missing: usage: {} [OPTION]... EXPR (-h lists the options)", name()));
   }

@@ -22,14 +22,14 @@ class StageTool : public Tool {
   Result<StagePlan> Plan();
 
  protected:
-  // Flags of this tool alone, and what EXPR means.
+  // Flags of this tool alone, and what EXPR means; empty: it takes none.
   virtual FlagGroup OwnFlags() = 0;
-  virtual std::string_view ExpressionHelp() const = 0;
+  virtual std::string_view ExpressionHelp() const { return {}; }
   // Adds the tool's processors and sinks below the source `in`.
   virtual Status AddNodes(const Places& places, StagePlan* plan) = 0;
 
   StageOptions options_;
-  std::optional<Expression> expression_;  // EXPR; set when AddNodes is called
+  std::optional<Expression> expression_;  // EXPR; set when AddNodes is called, if it is taken
 
  private:
   Result<StagePlan> Plan(const Places& places);

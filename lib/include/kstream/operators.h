@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -80,6 +81,10 @@ struct AggregateFunction {
   std::optional<Expression> argument = {};  // only kCount may lack it
   std::string name = {};  // of its member in the result; empty: the function's own ("collect_set")
 };
+
+// The function's own name, such as "collect_set", and that of a function's result.
+KSTREAM_EXPORT std::string_view ToString(AggregateFunction::Kind kind);
+KSTREAM_EXPORT std::string_view NameOf(const AggregateFunction& function);
 
 // A fold: `init` makes the first `$acc` of a group from its first record, `add` the next one of
 // `$acc` and each record, the first too.

@@ -1,0 +1,215 @@
+#include "kstream-agg/agg_tool.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+#include "kstream/units.h"
+
+namespace kstream::tools {
+namespace {
+
+using Emit = AggregateSpec::Emit;
+using Kind = AggregateFunction::Kind;
+
+bool IsName(std::string_view text) {
+  return !text.empty() && !std::isdigit(static_cast<unsigned char>(text[0])) &&
+         std::all_of(text.begin(), text.end(),
+                     [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '-'; });
+}
+
+// Splits NAME=EXPR; without a name all of it is EXPR. No expression begins with a word and one `=`.
+std::pair<std::string, std::string_view> SplitName(std::string_view text) {
+  const size_t equals = text.find('=');
+  if (equals == text.npos || !IsName(text.substr(0, equals)) ||
+      text.substr(equals + 1).starts_with('=')) {
+    return {"", text};
+  }
+  return {std::string(text.substr(0, equals)), text.substr(equals + 1)};
+}
+
+Setter AddFunction(std::vector<AggregateFunction>* functions, Kind kind) {
+  return [functions, kind](std::string_view text) {
+    const auto [name, expression] = SplitName(text);
+    std::optional<Expression> argument;
+    KSTREAM_RETURN_IF_ERROR(SetExpression(&argument)(expression));
+    functions->push_back({.kind = kind, .argument = std::move(argument), .name = name});
+    return Status::Ok();
+  };
+}
+
+// --count, --count=NAME, --count=NAME=EXPR.
+Setter AddCount(std::vector<AggregateFunction>* functions) {
+  return [functions](std::string_view text) {
+    if (text == "true") {
+      functions->push_back({});
+      return Status::Ok();
+    }
+    if (IsName(text)) {
+      functions->push_back({.name = std::string(text)});
+      return Status::Ok();
+    }
+    if (SplitName(text).first.empty()) {
+      return Status::Usage(fmt::format("'{}' is neither NAME nor NAME=EXPR", text));
+    }
+    return AddFunction(functions, Kind::kCount)(text);
+  };
+}
+
+Setter ChooseEmit(std::optional<Emit>* emit, std::chrono::milliseconds* every) {
+  return [emit, every](std::string_view text) {
+    constexpr std::string_view kEvery = "every:";
+    if (text == "final") {
+      *emit = Emit::kFinal;
+    } else if (text == "update") {
+      *emit = Emit::kUpdate;
+    } else if (text == "change") {
+      *emit = Emit::kChange;
+    } else if (text.starts_with(kEvery)) {
+      KSTREAM_ASSIGN_OR_RETURN(*every, ParseDuration(text.substr(kEvery.size())));
+      if (every->count() <= 0) return Status::Usage(fmt::format("{} is not longer than 0", text));
+      *emit = Emit::kEvery;
+    } else {
+      return Status::Usage(
+          fmt::format("'{}' is none of final, update, change, every:DURATION", text));
+    }
+    return Status::Ok();
+  };
+}
+
+Flag FunctionFlag(std::string_view names, std::string_view help, Kind kind,
+                  std::vector<AggregateFunction>* functions) {
+  return {
+      .names = names, .metavar = "[NAME=]EXPR", .help = help, .set = AddFunction(functions, kind)};
+}
+
+bool HasTopics(const SourceSpec& source) {
+  return std::any_of(source.inputs.begin(), source.inputs.end(),
+                     [](const Location& input) { return input.is_topic(); });
+}
+
+}  // namespace
+
+FlagGroup AggTool::OwnFlags() {
+  FlagGroup group{
+      "Aggregate (names default to the function's; an argument that is null is ignored)", {}};
+  std::vector<Flag>& flags = group.flags;
+  flags.push_back({.names = "--by",
+                   .metavar = "EXPR",
+                   .help = "the group of a record (default: its key); null means none, and the "
+                           "record is left out, as is one without a value",
+                   .set = SetExpression(&by_)});
+  flags.push_back({.names = "--count",
+                   .metavar = "NAME[=EXPR]",
+                   .help = "how many records; with EXPR, in how many of them it is not null",
+                   .optional_value = true,
+                   .set = AddCount(&functions_)});
+  const auto add = [&](std::string_view names, std::string_view help, Kind kind) {
+    flags.push_back(FunctionFlag(names, help, kind, &functions_));
+  };
+  add("--sum", "sum of numbers: integers are exact, and one that overflows is a bad record",
+      Kind::kSum);
+  add("--min", "the smallest number, or string", Kind::kMin);
+  add("--max", "the largest number, or string", Kind::kMax);
+  add("--avg", "average of numbers", Kind::kAvg);
+  add("--first", "the value that came first", Kind::kFirst);
+  add("--last", "the value that came last", Kind::kLast);
+  add("--collect", "all values as an array, nulls too", Kind::kCollect);
+  add("--collect-set", "an array of the different values", Kind::kCollectSet);
+  add("--distinct", "how many different values", Kind::kDistinct);
+  flags.push_back({.names = "--init",
+                   .metavar = "EXPR",
+                   .help = "the first $acc of a fold, made of a group's first record",
+                   .set = SetExpression(&init_)});
+  flags.push_back({.names = "--add",
+                   .metavar = "EXPR",
+                   .help = "the next $acc of a fold, made of $acc and each record",
+                   .set = SetExpression(&add_, {"acc"})});
+  flags.push_back({.names = "--as",
+                   .metavar = "NAME",
+                   .help = "the name of the fold's result (default value)",
+                   .set = Set(&as_)});
+  flags.push_back({.names = "--emit",
+                   .metavar = "final|update|change|every:DUR",
+                   .help = "when rows are written: final, all at the end of input (default where "
+                           "no state is kept); update, at each commit those that changed (default "
+                           "on topics with --app); change, each change; every:DUR, those that "
+                           "changed, by the wall clock",
+                   .set = ChooseEmit(&emit_, &every_)});
+  flags.push_back({.names = "--store",
+                   .metavar = "NAME",
+                   .help = "the name of the state, under which it is found again (default agg)",
+                   .set = Set(&store_)});
+  return group;
+}
+
+Status AggTool::SetFold(AggregateSpec* spec) const {
+  if (init_.has_value() != add_.has_value()) {
+    return Status::Usage(init_ ? "--init needs --add: what each record does to $acc"
+                               : "--add needs --init: the first $acc of a group");
+  }
+  if (!as_.empty() && !init_) return Status::Usage("--as names a fold: give --init and --add");
+  if (!init_) return Status::Ok();
+  spec->fold = FoldSpec{.init = *init_, .add = *add_};
+  if (!as_.empty()) spec->fold->name = as_;
+  return Status::Ok();
+}
+
+Status AggTool::SetEmit(bool topics, AggregateSpec* spec) const {
+  const bool kept = topics && !options_.runtime.app.empty();
+  spec->emit = emit_.value_or(kept ? Emit::kUpdate : Emit::kFinal);
+  spec->every = every_;
+  if (!kept || spec->emit != Emit::kFinal) return Status::Ok();
+  return Status::Usage(
+      "--emit final with --app: without a window nothing is final before the input ends, and that "
+      "of an application goes on: use update, change or every:DUR");
+}
+
+// The default grouper gives each partition number to one task, so that a topic's own keys are
+// together; any other key, and any other grouping, may scatter a group over tasks. Files are spread
+// by the key that they are read with.
+bool AggTool::Scattered(const SourceSpec& source) const {
+  const RuntimeOptions& runtime = options_.runtime;
+  const bool by_key = !by_ || by_->text() == "$key";
+  if (!HasTopics(source)) return runtime.partitions > 1 && !by_key;
+  if (runtime.grouper == "single") return false;
+  const bool several = source.inputs.size() > 1 || source.inputs.front().is_pattern();
+  return !by_key || source.key || runtime.grouper != "default" ||
+         (several && runtime.app.empty());  // with an app their partitions must be equal in number
+}
+
+Status AggTool::AddNodes(const Places& places, StagePlan* plan) {
+  const SourceSpec source = std::get<SourceSpec>(plan->nodes.front().spec);
+  AggregateSpec spec{.functions = functions_,
+                     .by = by_,
+                     .route = {.to = {}, .partition = options_.partition},
+                     .serdes = options_.runtime.serdes};
+  KSTREAM_RETURN_IF_ERROR(SetFold(&spec));
+  KSTREAM_RETURN_IF_ERROR(SetEmit(HasTopics(source), &spec));
+  // Without an application nothing is kept, and rows need no store.
+  if (!options_.runtime.app.empty()) spec.store = store_;
+  std::string parent = "in";
+  if (Scattered(source)) {
+    GroupBySpec group{.by = by_ ? *by_ : *Expression::Compile("$key"), .serdes = spec.serdes};
+    spec.by.reset();
+    const Location topic = Location::Repartition(store_);
+    plan->nodes.push_back({"group", {"in"}, std::move(group)});
+    plan->nodes.push_back(
+        {"repartition", {"group"}, SinkSpec{.output = topic, .serdes = spec.serdes}});
+    plan->nodes.push_back({"grouped", {}, SourceSpec{.inputs = {topic}, .serdes = spec.serdes}});
+    parent = "grouped";
+  }
+  KSTREAM_RETURN_IF_ERROR(Aggregate(spec).status());
+  plan->nodes.push_back({"agg", {parent}, std::move(spec)});
+  KSTREAM_ASSIGN_OR_RETURN(Location output, places.Parse("--output", OutputOf(options_)));
+  AddSink(options_, "out", std::move(output), "agg", plan);
+  // Rows are JSON, whatever the values were.
+  SerdeNames rows = options_.runtime.serdes;
+  rows.value = "json";
+  std::get<SinkSpec>(plan->nodes.back().spec).serdes = std::move(rows);
+  return Status::Ok();
+}
+
+}  // namespace kstream::tools

@@ -1,0 +1,43 @@
+// kstream-agg: one row for each group of records.
+#ifndef KSTREAM_TOOLS_KSTREAM_AGG_AGG_TOOL_H_
+#define KSTREAM_TOOLS_KSTREAM_AGG_AGG_TOOL_H_
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/stage_tool.h"
+#include "kstream/operators.h"
+
+namespace kstream::tools {
+
+class AggTool : public StageTool {
+ public:
+  std::string_view name() const override { return "kstream-agg"; }
+  std::string_view summary() const override {
+    return "Count, sum and otherwise aggregate the records of each group";
+  }
+
+ protected:
+  FlagGroup OwnFlags() override;
+  Status AddNodes(const Places& places, StagePlan* plan) override;
+
+ private:
+  Status SetFold(AggregateSpec* spec) const;
+  Status SetEmit(bool topics, AggregateSpec* spec) const;
+  // Whether records of one group may be in several tasks.
+  bool Scattered(const SourceSpec& source) const;
+
+  std::optional<Expression> by_, init_, add_;
+  std::vector<AggregateFunction> functions_;
+  std::string as_;
+  std::optional<AggregateSpec::Emit> emit_;
+  std::chrono::milliseconds every_{0};
+  std::string store_ = "agg";
+};
+
+}  // namespace kstream::tools
+
+#endif  // KSTREAM_TOOLS_KSTREAM_AGG_AGG_TOOL_H_
