@@ -1,0 +1,174 @@
+#!/usr/bin/env bats
+# kstream-agg on files: functions, groups, modes, refusals.
+load helper
+
+orders() {
+  printf '%s\n' '{"user":"u1","amount":10,"coupon":"x","ts":3}' '{"user":"u2","amount":0.5,"ts":9}' \
+    '{"user":"u1","amount":32,"coupon":null,"ts":1}' '{"user":"u1","amount":null,"ts":2}' >orders
+}
+
+@test "agg: count by group, in the order of keys" {
+  orders
+  try 0 kstream-agg -i orders --by .user --count
+  assert_output '{"key":"u1","count":3}
+{"key":"u2","count":1}'
+  assert_stderr_is '% kstream-agg: 4 read, 2 written, 0 skipped'
+}
+
+@test "agg: every function, with names of their own or the function's" {
+  orders
+  try 0 kstream-agg -i orders --by .user --count --count=n --count=coupons=.coupon \
+    --sum total=.amount --min .amount --max .amount --avg .amount --first .amount --last .amount \
+    --collect all=.amount --collect-set .coupon --distinct .amount
+  assert_output '{"key":"u1","count":3,"n":3,"coupons":1,"total":42,"min":10,"max":32,"avg":21,"first":10,"last":32,"all":[10,32,null],"collect_set":["x"],"distinct":2}
+{"key":"u2","count":1,"n":1,"coupons":0,"total":0.5,"min":0.5,"max":0.5,"avg":0.5,"first":0.5,"last":0.5,"all":[0.5],"collect_set":null,"distinct":1}'
+}
+
+@test "agg: a fold" {
+  orders
+  try 0 kstream-agg -i orders --by .user --init '[]' --add '($acc + [.amount] | sort)[-2:]' --as top
+  assert_output '{"key":"u1","top":[10,32]}
+{"key":"u2","top":[0.5]}'
+  try 0 kstream-agg -i orders --by .user --init 0 --add '$acc + 1'
+  assert_line --index 0 '{"key":"u1","value":3}'
+}
+
+@test "agg: a row has its group as key and the largest time of its records" {
+  orders
+  try 0 kstream-agg -i orders --timestamp .ts --by .user --count -f '%k|%T|%s\n'
+  assert_output 'u1|3|{"key":"u1","count":3}
+u2|9|{"key":"u2","count":1}'
+}
+
+@test "agg: the record's key is the group, and 42 and \"42\" are one" {
+  try 0 piped '{"k":42}\n{"k":"42"}\n{"k":"a"}\n' kstream-agg -k .k --count
+  assert_output '{"key":"42","count":2}
+{"key":"a","count":1}'
+  try 0 piped '{"key":"a","value":1}\n{"key":"b","value":2}\n{"key":"a","value":3}\n' \
+    kstream-agg --in envelope --sum .
+  assert_output '{"key":"a","sum":4}
+{"key":"b","sum":2}'
+}
+
+@test "agg: behind a filter, by envelopes" {
+  orders
+  kstream-filter -i orders -J true 2>err | kstream-agg --in envelope --by .user --count >out 2>>err
+  assert_equal "$(cat out)" '{"key":"u1","count":3}
+{"key":"u2","count":1}'
+}
+
+@test "agg: what is of no group is left out and counted" {
+  try 0 piped '{"key":"a","value":1}\n{"key":null,"value":2}\n{"key":"a","payload":null}\n' \
+    kstream-agg --in envelope --count
+  assert_output '{"key":"a","count":1}'
+  assert_stderr_is '% agg: left out 1 without a key and 1 without a value
+% kstream-agg: 3 read, 1 written, 0 skipped'
+}
+
+@test "agg: partitions change no result" {
+  seq 0 9999 | jq -c '{u: "u\(. % 37)", n: .}' >in
+  kstream-agg -i in --by .u --sum .n >one 2>err
+  kstream-agg -i in --by .u --sum .n --partitions 5 2>>err | sort >five
+  kstream-agg -i in -k .u --sum .n --partitions 5 2>>err | sort >keyed
+  sort one | cmp - five
+  cmp five keyed
+  assert_equal "$(wc -l <one)" 37
+}
+
+@test "agg: integers are exact, and an overflow is a bad record" {
+  try 0 piped '9007199254740993\n1\n' kstream-agg -k '"k"' --sum .
+  assert_output '{"key":"k","sum":9007199254740994}'
+  try 5 piped '9223372036854775807\n1\n' kstream-agg -k '"k"' --sum total=.
+  assert_output ''
+  assert_stderr_has 'error: stdin:2: --sum total: the sum so far, 9223372036854775807, and 1 do not fit a 64-bit integer'
+  try 0 piped '9223372036854775807\n1\n-7\n' kstream-agg -k '"k"' --sum . --count --on-error skip
+  assert_output '{"key":"k","sum":9223372036854775800,"count":2}'
+  assert_counts kstream-agg 3 1 1
+}
+
+@test "agg: a wrong type is a bad record and changes nothing" {
+  try 5 piped '1\n"a"\n' kstream-agg -k '"k"' --sum .
+  assert_stderr_has 'stdin:2: --sum: takes numbers, and got a string: "a"'
+  try 0 piped '1\n"a"\n2\n' kstream-agg -k '"k"' --count --max . --on-error skip
+  assert_output '{"key":"k","count":2,"max":2}'
+}
+
+@test "agg: literals pass unchanged" {
+  try 0 piped '12345678901234567890123\n1.50\n' kstream-agg -k '"k"' --max . --last . --collect .
+  assert_output '{"key":"k","max":12345678901234567890123,"last":1.50,"collect":[12345678901234567890123,1.50]}'
+}
+
+@test "agg: --emit change writes each change, update the rows that changed" {
+  try 0 piped '"a"\n"b"\n"a"\n' kstream-agg -k . --count --emit change
+  assert_output '{"key":"a","count":1}
+{"key":"b","count":1}
+{"key":"a","count":2}'
+  try 0 piped '"a"\n"b"\n"a"\n' kstream-agg -k . --count --emit every:1h
+  assert_output '{"key":"a","count":2}
+{"key":"b","count":1}'
+  try 0 piped '"a"\n"b"\n"a"\n' kstream-agg -k . --count --emit final
+  assert_line --index 1 '{"key":"b","count":1}'
+}
+
+@test "agg: no input, no rows" {
+  try 0 piped '' kstream-agg --by .x --count
+  assert_output ''
+  assert_counts kstream-agg 0 0 0
+}
+
+@test "agg: rows as csv" {
+  orders
+  try 0 kstream-agg -i orders --by .user --count --out csv
+  assert_output 'key,count
+u1,3
+u2,1'
+}
+
+@test "agg: refusals say what to do" {
+  refused() {
+    local code=$1 what=$2
+    shift 2
+    try "$code" kstream-agg "$@" </dev/null
+    assert_one_error "kstream-agg: error: $what"
+    assert_output ''
+  }
+  refused 2 'there is no aggregate: --count is the simplest' --by .x
+  refused 2 "two aggregates are called 'n': give one another name" --sum n=.a --max n=.b
+  refused 2 "no aggregate can be called 'key': a row has it already" --sum key=.a
+  refused 2 '--init needs --add' --init 0
+  refused 2 '--add needs --init' --add '$acc'
+  refused 2 '--as names a fold' --count --as x
+  refused 2 "--emit: 'sometimes' is none of final, update, change, every:DURATION" --count --emit sometimes
+  refused 2 '--emit: every:0s is not longer than 0' --count --emit every:0s
+  refused 2 "--count: '.x' is neither NAME nor NAME=EXPR" --count=.x
+  refused 2 "unexpected argument '.x': inputs are named with --input" --count .x
+  refused 2 'unknown flag --window' --count --window tumbling:1m
+  refused 3 '--sum: ' --sum '.a +'
+  refused 2 '--emit final with --app' -b localhost:1 -i t -G app --count --emit final
+}
+
+@test "agg: --explain shows the stages, and where a repartition is not needed" {
+  try 0 kstream-agg -b k:1 -i orders -G sums --by .user --sum total=.amount --explain
+  assert_line '  group   group  from in'
+  assert_line '  sink    repartition  from group: repartition topic agg'
+  assert_line '  aggregate agg  from grouped: store agg'
+  assert_line 'internal topic: sums-agg-repartition (repartition)'
+  for by in '' '$key'; do
+    try 0 kstream-agg -b k:1 -i orders -G sums ${by:+--by "$by"} --count --explain
+    refute_output --partial repartition
+    assert_line 'internal topic: sums-agg-changelog (changelog)'
+  done
+  try 0 kstream-agg -b k:1 -i orders -G sums -k .user --count --store per-user --explain
+  assert_line 'internal topic: sums-per-user-repartition (repartition)'
+  try 0 kstream-agg -b k:1 -i orders --by .user --grouper single --count --explain
+  refute_output --partial repartition
+  try 0 kstream-agg -i orders --by .user --count --explain
+  refute_output --partial repartition
+}
+
+@test "agg: --print-spec leaves the repartition to whoever runs it" {
+  try 0 kstream-agg -b k:1 -i orders -o sums -G app --by .user --count --sum total=.amount --print-spec
+  assert_equal "$(jq -c .nodes.agg <<<"$output")" \
+    '{"from":"in","aggregate":{"by":".user","count":{"count":null},"sum":{"total":".amount"},"emit":"update"},"store":"agg"}'
+  assert_equal "$(jq -c '.nodes | keys_unsorted' <<<"$output")" '["in","agg","out"]'
+}
