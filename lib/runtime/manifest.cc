@@ -74,8 +74,15 @@ Json StageToJson(const ManifestStage& stage) {
           {"layout", std::move(layout)}};
 }
 
-Status Damaged(std::string_view where) {
-  return {StatusCode::kState, fmt::format("the manifest is damaged at {}", where)};
+// Says only where; Unreadable says the rest.
+Status Damaged(std::string_view where) { return {StatusCode::kState, std::string(where)}; }
+
+// An older revision is no way out: what the lost one decided may have happened already.
+Status Unreadable(std::string_view where) {
+  return {StatusCode::kState,
+          fmt::format("the manifest is damaged at {}: make the topic anew without this record, as "
+                      "manifest.md says, or start under another application id (-G)",
+                      where)};
 }
 
 // Members of an object, each of the type and in the range that it must have.
@@ -241,8 +248,7 @@ Status ParseLists(const Json& json, Manifest* manifest) {
   for (const Json& element : *stages) {
     Result<ManifestStage> stage = ParseStage(element, &left);
     if (!stage.ok()) {
-      return Damaged(fmt::format("stages[{}]", manifest->stages.size()))
-          .At(stage.status().message());
+      return stage.status().At(fmt::format("stages[{}]", manifest->stages.size()));
     }
     manifest->stages.push_back(*std::move(stage));
   }
@@ -257,6 +263,20 @@ Status ParseLists(const Json& json, Manifest* manifest) {
     manifest->stores.push_back(element.get<std::string>());
   }
   return Status::Ok();
+}
+
+Result<Manifest> ParseMembers(const Json& json) {
+  Manifest manifest;
+  KSTREAM_ASSIGN_OR_RETURN(manifest.incarnation, Incarnation(json, "incarnation"));
+  KSTREAM_ASSIGN_OR_RETURN(manifest.revision, Number(json, "revision", 0, INT64_MAX - 1));
+  KSTREAM_ASSIGN_OR_RETURN(manifest.replaces, Text(json, "replaces"));
+  if (!manifest.replaces.empty()) {
+    KSTREAM_RETURN_IF_ERROR(Incarnation(json, "replaces").status());
+  }
+  KSTREAM_ASSIGN_OR_RETURN(manifest.version, Number(json, "version", INT64_MIN, INT64_MAX));
+  KSTREAM_ASSIGN_OR_RETURN(manifest.hash, Text(json, "hash"));
+  KSTREAM_RETURN_IF_ERROR(ParseLists(json, &manifest));
+  return manifest;
 }
 
 }  // namespace
@@ -289,24 +309,17 @@ std::string WriteManifest(const Manifest& manifest) {
 
 Result<Manifest> ParseManifest(std::string_view text) {
   const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object()) return Damaged("its beginning: it is no JSON object");
-  KSTREAM_ASSIGN_OR_RETURN(const int64_t format, Number(json, "format", 1, INT64_MAX));
-  if (format > kFormat) {
+  if (!json.is_object()) return Unreadable("its beginning: it is no JSON object");
+  const Result<int64_t> format = Number(json, "format", 1, INT64_MAX);
+  if (!format.ok()) return Unreadable(format.status().message());
+  if (*format > kFormat) {
     return Status(StatusCode::kState,
                   fmt::format("the manifest was written by a newer kstream: its format is {}, and "
                               "this one reads up to {}: run the newer one",
-                              format, kFormat));
+                              *format, kFormat));
   }
-  Manifest manifest;
-  KSTREAM_ASSIGN_OR_RETURN(manifest.incarnation, Incarnation(json, "incarnation"));
-  KSTREAM_ASSIGN_OR_RETURN(manifest.revision, Number(json, "revision", 0, INT64_MAX - 1));
-  KSTREAM_ASSIGN_OR_RETURN(manifest.replaces, Text(json, "replaces"));
-  if (!manifest.replaces.empty()) {
-    KSTREAM_RETURN_IF_ERROR(Incarnation(json, "replaces").status());
-  }
-  KSTREAM_ASSIGN_OR_RETURN(manifest.version, Number(json, "version", INT64_MIN, INT64_MAX));
-  KSTREAM_ASSIGN_OR_RETURN(manifest.hash, Text(json, "hash"));
-  KSTREAM_RETURN_IF_ERROR(ParseLists(json, &manifest));
+  Result<Manifest> manifest = ParseMembers(json);
+  if (!manifest.ok()) return Unreadable(manifest.status().message());
   return manifest;
 }
 

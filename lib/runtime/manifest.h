@@ -107,7 +107,7 @@ std::string NewIncarnation();
 
 // One line of JSON.
 std::string WriteManifest(const Manifest& manifest);
-// Trusts nothing in `json`. kState: damaged (says where), or of a newer kstream.
+// Trusts nothing in `json`. kState: damaged (says where, and what to do), or of a newer kstream.
 Result<Manifest> ParseManifest(std::string_view json);
 
 // Internal topics begin with the application's name, so it must be one for a topic: kUsage, if it
@@ -140,7 +140,8 @@ class ManifestLog {
   Result<std::optional<Manifest>> Read();
 
   // The first start: writes `proposal`, making the topic, unless one stands already. Returns the
-  // one that stands: the proposal only if its incarnation says so.
+  // one that stands: the proposal only if its incarnation says so. kRefused: the topic is there
+  // already, and not as it must be.
   Result<Manifest> Establish(Manifest proposal);
 
   // A change: writes `next`, with the next revision and the incarnation of `base`, which `next` was

@@ -27,7 +27,8 @@ class Standing {
  public:
   Status See(const Record& record) {
     if (record.key != kKey) return Status::Ok();
-    const std::string where = fmt::format("{}[0]@{}", record.topic, record.offset);
+    const std::string where =
+        fmt::format("topic {} partition 0 offset {}", record.topic, record.offset);
     if (!record.value) {
       return Status(StatusCode::kState, where +
                                             ": the manifest was deleted by hand: delete the "
@@ -44,6 +45,21 @@ class Standing {
  private:
   std::optional<Manifest> standing_;
 };
+
+// Of a topic that was there before the application: nothing may be lost from it, and all must read
+// it in one order.
+Status CheckOwnTopic(transport::Admin* admin, const std::string& topic) {
+  KSTREAM_ASSIGN_OR_RETURN(const auto counts, admin->Topics(topic));
+  KSTREAM_ASSIGN_OR_RETURN(auto settings, admin->TopicConfig(topic));
+  const int32_t partitions = counts.at(topic);
+  const std::string& policy = settings["cleanup.policy"];
+  if (partitions == 1 && policy == "compact") return Status::Ok();
+  return Status::Refused(fmt::format(
+      "topic {} was there before the application and cannot hold its manifest: it has {} "
+      "partition{} and cleanup.policy={}, and needs 1 and cleanup.policy=compact: delete the topic "
+      "if nobody needs it, or start under another application id (-G)",
+      topic, partitions, partitions == 1 ? "" : "s", policy));
+}
 
 // No name but this one.
 std::string ExactPattern(std::string_view topic) {
@@ -203,12 +219,11 @@ Result<Manifest> ManifestLog::Establish(Manifest proposal) {
   KSTREAM_ASSIGN_OR_RETURN(const auto admin, home_->NewAdmin());
   // Both lags, as the broker's own largest one may be less than the least one here.
   const std::string never = fmt::format("{}", INT64_MAX);
-  KSTREAM_RETURN_IF_ERROR(admin
-                              ->CreateTopic(topic_, 1, /*replication_factor=*/-1,
-                                            {{"cleanup.policy", "compact"},
-                                             {"min.compaction.lag.ms", never},
-                                             {"max.compaction.lag.ms", never}})
-                              .status());
+  KSTREAM_ASSIGN_OR_RETURN(const bool made, admin->CreateTopic(topic_, 1, /*replication_factor=*/-1,
+                                                               {{"cleanup.policy", "compact"},
+                                                                {"min.compaction.lag.ms", never},
+                                                                {"max.compaction.lag.ms", never}}));
+  if (!made) KSTREAM_RETURN_IF_ERROR(CheckOwnTopic(admin.get(), topic_));
   KSTREAM_ASSIGN_OR_RETURN(std::optional<Manifest> standing, Read());
   if (standing) return *std::move(standing);
   return Write(proposal);

@@ -269,6 +269,24 @@ TEST_F(ManifestLogTest, TheFirstStartWritesIt) {
   EXPECT_EQ(records[0].timestamp, clock_.WallMs());
 }
 
+TEST_F(ManifestLogTest, ATopicThatWasThereMustBeAsOurs) {
+  const std::tuple<int32_t, std::string, std::string> others[] = {
+      {1, "delete", "1 partition and cleanup.policy=delete"},
+      {1, "compact,delete", "1 partition and cleanup.policy=compact,delete"},
+      {3, "compact", "3 partitions and cleanup.policy=compact"}};
+  for (const auto& [partitions, policy, said] : others) {
+    cluster_.CreateTopic("shop.kstream", partitions, {{"cleanup.policy", policy}});
+    const Status status = Log().Establish(Example()).status();
+    EXPECT_EQ(status.code(), StatusCode::kRefused) << said;
+    EXPECT_THAT(Message(status), AllOf(HasSubstr("shop.kstream"), HasSubstr(said),
+                                       HasSubstr("delete the topic"), HasSubstr("-G")));
+    EXPECT_TRUE(cluster_.Read("shop.kstream").empty()) << "nothing is written there";
+    cluster_.DeleteTopic("shop.kstream");
+  }
+  cluster_.CreateTopic("shop.kstream", 1, {{"cleanup.policy", "compact"}});
+  EXPECT_EQ(*Log().Establish(Example()), Example());
+}
+
 TEST_F(ManifestLogTest, ALaterStartTakesWhatStands) {
   ASSERT_TRUE(Log().Establish(Example(kA)).ok());
   EXPECT_EQ(Log().Establish(Example(kB))->incarnation, kA);
@@ -277,7 +295,7 @@ TEST_F(ManifestLogTest, ALaterStartTakesWhatStands) {
 
 // Another process writes between our look and our writing.
 TEST_F(ManifestLogTest, OfSeveralFirstStartsTheFirstToBeWrittenWins) {
-  cluster_.CreateTopic("shop.kstream", 1);
+  cluster_.CreateTopic("shop.kstream", 1, {{"cleanup.policy", "compact"}});
   cluster_.HoldAcks(true);
   cluster_.OnIdle([&] {
     Append(Example(kB));
@@ -363,7 +381,21 @@ TEST_F(ManifestLogTest, DamageNamesTheRecord) {
   Append("rubbish");
   const Status status = Log().Read().status();
   EXPECT_EQ(status.code(), StatusCode::kState);
-  EXPECT_THAT(Message(status), AllOf(HasSubstr("shop.kstream[0]@1"), HasSubstr("damaged")));
+  EXPECT_THAT(Message(status),
+              AllOf(HasSubstr("topic shop.kstream partition 0 offset 1: the manifest is damaged"),
+                    HasSubstr("manifest.md"), HasSubstr("-G")));
+}
+
+TEST_F(ManifestLogTest, DamageInsideIsToldOnceWithItsPlace) {
+  cluster_.CreateTopic("shop.kstream", 1);
+  std::string text = WriteManifest(Example());
+  const std::string runs = R"("lead_runs":[[0,)";
+  const size_t at = text.find(runs);
+  ASSERT_NE(at, std::string::npos);
+  text.insert(at + runs.size(), "-");
+  Append(text);
+  EXPECT_THAT(Message(Log().Read().status()),
+              HasSubstr("offset 0: the manifest is damaged at stages[0]: lead_runs: make the"));
 }
 
 TEST_F(ManifestLogTest, ATombstoneIsNoManifest) {
