@@ -21,10 +21,15 @@ class FileAdmin final : public transport::Admin {
       : topics_(std::move(topics)) {}
 
   Result<std::map<std::string, int32_t>> Topics(const std::string& name) override {
-    const auto found = std::find_if(topics_->begin(), topics_->end(),
-                                    [&](const FileTopic& topic) { return topic.path == name; });
+    const auto found = Find(name);
     if (found == topics_->end()) return Status::Cluster(fmt::format("{} is no input", name));
     return std::map<std::string, int32_t>{{name, static_cast<int32_t>(found->partitions.size())}};
+  }
+
+  Result<std::optional<int32_t>> FindTopic(const std::string& name) override {
+    const auto found = Find(name);
+    if (found == topics_->end()) return std::optional<int32_t>();
+    return std::optional(static_cast<int32_t>(found->partitions.size()));
   }
 
   Result<std::map<TopicPartition, Watermarks>> Offsets(
@@ -58,6 +63,11 @@ class FileAdmin final : public transport::Admin {
   }
 
  private:
+  std::vector<FileTopic>::const_iterator Find(const std::string& path) const {
+    return std::find_if(topics_->begin(), topics_->end(),
+                        [&](const FileTopic& topic) { return topic.path == path; });
+  }
+
   static Status Refused() {
     return Status::Usage("files are read as they are, from beginning to end");
   }

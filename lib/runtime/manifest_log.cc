@@ -61,16 +61,6 @@ Status CheckOwnTopic(transport::Admin* admin, const std::string& topic) {
       topic, partitions, partitions == 1 ? "" : "s", policy));
 }
 
-// No name but this one.
-std::string ExactPattern(std::string_view topic) {
-  std::string pattern = "^";
-  for (const char c : topic) {
-    if (c == '.') pattern += '\\';
-    pattern += c;
-  }
-  return pattern + "$";
-}
-
 }  // namespace
 
 std::string ManifestTopic(std::string_view app) { return fmt::format("{}.kstream", app); }
@@ -185,8 +175,8 @@ ManifestLog::ManifestLog(transport::Cluster* home, std::string app, const Clock*
 
 Result<std::optional<Manifest>> ManifestLog::Read() {
   KSTREAM_ASSIGN_OR_RETURN(const auto admin, home_->NewAdmin());
-  KSTREAM_ASSIGN_OR_RETURN(const auto topics, admin->Topics(ExactPattern(topic_)));
-  if (topics.empty()) return std::optional<Manifest>();
+  KSTREAM_ASSIGN_OR_RETURN(const std::optional<int32_t> partitions, admin->FindTopic(topic_));
+  if (!partitions) return std::optional<Manifest>();
   const TopicPartition partition{topic_, 0};
   KSTREAM_ASSIGN_OR_RETURN(const auto offsets, admin->Offsets(std::vector{partition}));
   const auto marks = offsets.at(partition);

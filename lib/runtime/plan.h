@@ -25,6 +25,7 @@ struct StagePlan {
   TaskLayout tasks;
   Lead lead;                        // in the group; without a topic where there is none
   std::set<InputPartition> shared;  // read by several tasks
+  bool operator==(const StagePlan&) const = default;
 };
 
 struct RunPlan {

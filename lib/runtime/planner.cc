@@ -76,12 +76,11 @@ Status Planner::Open() {
       grouper_, GrouperChoice::Parse(state_->options.grouper, state_->options.custom_grouper));
   if (state_->grouped()) {
     // In this order: what is there before a manifest is cannot be of this application.
-    KSTREAM_ASSIGN_OR_RETURN(existing_,
-                             admins_->Ask("", [](Admin* admin) { return admin->Topics("^"); }));
+    KSTREAM_ASSIGN_OR_RETURN(existing_, InternalTopicsThere());
   }
   // One that is there binds an application that would need none, too.
-  if (state_->grouped() &&
-      (NeedsManifest() || existing_.contains(ManifestTopic(state_->options.app)))) {
+  if (state_->grouped() && (!InternalTopics(state_->topology, state_->options).empty() ||
+                            existing_.contains(ManifestTopic(state_->options.app)))) {
     log_ = std::make_unique<ManifestLog>(state_->clusters.at("").get(), state_->options.app,
                                          state_->clock.get());
     KSTREAM_ASSIGN_OR_RETURN(manifest_, log_->Read());
@@ -106,7 +105,7 @@ Status Planner::Open() {
   }
   KSTREAM_RETURN_IF_ERROR(plans.status());
   if (log_) KSTREAM_RETURN_IF_ERROR(KeepManifest(&*plans, false));
-  return Publish(*std::move(plans));
+  return Publish(*std::move(plans)).status();
 }
 
 std::shared_ptr<const RunPlan> Planner::plan() const {
@@ -123,18 +122,18 @@ Result<bool> Planner::Refresh(bool owns_first) {
   }
   KSTREAM_ASSIGN_OR_RETURN(Plans plans, PlanAll(!log_ || owns_first));
   if (log_ && owns_first) KSTREAM_RETURN_IF_ERROR(KeepManifest(&plans, true));
-  const auto before = plan_;
-  KSTREAM_RETURN_IF_ERROR(Publish(std::move(plans)));
-  return !std::equal(before->stages.begin(), before->stages.end(), plan_->stages.begin(),
-                     [](const StagePlan& a, const StagePlan& b) { return a.tasks == b.tasks; });
+  return Publish(std::move(plans));
 }
 
-Status Planner::Publish(Plans plans) {
+Result<bool> Planner::Publish(Plans plans) {
   auto plan = std::make_shared<RunPlan>();
   plan->stages = std::move(plans);
   if (manifest_) plan->incarnation = manifest_->incarnation;
-  for (StagePlan& stage : plan->stages) {
-    stage.shared = SharedIn(stage.tasks);
+  for (StagePlan& stage : plan->stages) stage.shared = SharedIn(stage.tasks);
+  if (plan_ && plan_->stages == plan->stages && plan_->incarnation == plan->incarnation) {
+    return false;
+  }
+  for (const StagePlan& stage : plan->stages) {
     for (const InputTopic& topic : stage.topics) {
       if (topic.cluster != kInProcess) continue;
       KSTREAM_RETURN_IF_ERROR(admins_
@@ -156,11 +155,7 @@ Status Planner::Publish(Plans plans) {
   // Threads ask for it at every turn, and must not wait for those who ask a cluster.
   const std::lock_guard lock(plan_mutex_);
   plan_ = std::move(plan);
-  return Status::Ok();
-}
-
-bool Planner::NeedsManifest() const {
-  return !InternalTopics(state_->topology, state_->options).empty();
+  return true;
 }
 
 // Topics that a pattern never reads, whatever it matches.

@@ -36,8 +36,8 @@ class Planner {
   // Never null after Open.
   std::shared_ptr<const RunPlan> plan() const;
 
-  // Looks again; true: the plan is another one now. `owns_first`: this member runs task 0 of the
-  // first stage. kFenced when the application was reset meanwhile.
+  // Looks again; true: the plan is another one now, false: it is the same object. `owns_first`:
+  // this member runs task 0 of the first stage. kFenced when the application was reset meanwhile.
   Result<bool> Refresh(bool owns_first);
 
   // Whether a stage of this topology writes the topic.
@@ -51,7 +51,8 @@ class Planner {
   };
   using Plans = std::vector<StagePlan>;
 
-  bool NeedsManifest() const;
+  // The topics that a manifest would list and its own, as far as they are there.
+  Result<std::map<std::string, int32_t>> InternalTopicsThere() const;
   bool IsInternal(const InputPartition& input) const;
   std::optional<Recorded> RecordedOf(size_t stage) const;
 
@@ -68,12 +69,15 @@ class Planner {
   Status Write(const Manifest& wanted);
   Status TakeManifest(Plans* plans) const;
   Status MakeInternalTopics();
+  // Adds the topic at home, if it is there.
+  Status Find(const std::string& topic, std::map<std::string, int32_t>* existing) const;
   Status MakeInternalTopic(const InternalTopic& topic, std::map<std::string, int32_t>* existing);
   Status CheckChangelogs() const;
   // Those that this topology uses; what older versions of it used is left alone.
   std::vector<InternalTopic> InternalTopicsInUse() const;
   Status RecordMade(const std::vector<InternalTopic>& topics);
-  Status Publish(Plans plans);
+  // Whether it differs from the one before, which stays otherwise.
+  Result<bool> Publish(Plans plans);
   Status FindEnds(RunPlan* plan);
 
   const RunState* const state_;
@@ -82,7 +86,7 @@ class Planner {
   std::unique_ptr<ManifestLog> log_;  // null: no manifest is needed
 
   std::mutex mutex_;                         // guards all below; held while clusters are asked
-  std::map<std::string, int32_t> existing_;  // topics at home before the manifest was read
+  std::map<std::string, int32_t> existing_;  // of our internal topics, before the manifest was read
   std::optional<Manifest> manifest_;
   mutable std::mutex plan_mutex_;  // held for a moment, to change or to read plan_ from outside
   std::shared_ptr<const RunPlan> plan_;

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "base/log.h"
+#include "kstream/internal_topics.h"
 #include "runtime/changelogs.h"
 #include "runtime/planner.h"
 
@@ -168,6 +169,23 @@ Status Planner::CheckChangelogs() const {
   return Status::Ok();
 }
 
+Result<std::map<std::string, int32_t>> Planner::InternalTopicsThere() const {
+  std::set<std::string> names{ManifestTopic(state_->options.app)};
+  for (const InternalTopicNeed& need : InternalTopics(state_->topology, state_->options)) {
+    names.insert(need.topic);
+  }
+  std::map<std::string, int32_t> there;
+  for (const std::string& name : names) KSTREAM_RETURN_IF_ERROR(Find(name, &there));
+  return there;
+}
+
+Status Planner::Find(const std::string& topic, std::map<std::string, int32_t>* existing) const {
+  KSTREAM_ASSIGN_OR_RETURN(const std::optional<int32_t> partitions,
+                           admins_->Ask("", [&](Admin* admin) { return admin->FindTopic(topic); }));
+  if (partitions) existing->emplace(topic, *partitions);
+  return Status::Ok();
+}
+
 std::vector<InternalTopic> Planner::InternalTopicsInUse() const {
   std::vector<InternalTopic> topics;
   const auto used = [this](const InternalTopic& topic) {
@@ -186,9 +204,8 @@ std::vector<InternalTopic> Planner::InternalTopicsInUse() const {
 
 Status Planner::MakeInternalTopics() {
   const std::vector<InternalTopic> topics = InternalTopicsInUse();
-  if (topics.empty()) return Status::Ok();
-  KSTREAM_ASSIGN_OR_RETURN(auto existing,
-                           admins_->Ask("", [](Admin* admin) { return admin->Topics("^"); }));
+  std::map<std::string, int32_t> existing;
+  for (const InternalTopic& topic : topics) KSTREAM_RETURN_IF_ERROR(Find(topic.name, &existing));
   for (const InternalTopic& topic : topics) {
     KSTREAM_RETURN_IF_ERROR(MakeInternalTopic(topic, &existing));
   }

@@ -38,6 +38,8 @@ class Admin {
   // Partition counts of topics: exactly `name` (kCluster when missing, with what to do), or all
   // that match a pattern (begins with ^; internal topics of the brokers never match).
   virtual Result<std::map<std::string, int32_t>> Topics(const std::string& name_or_pattern) = 0;
+  // How many partitions the topic has; nullopt: there is none. Asks about this one alone.
+  virtual Result<std::optional<int32_t>> FindTopic(const std::string& name) = 0;
 
   struct Watermarks {
     int64_t low = 0;   // offset of the oldest record

@@ -37,6 +37,11 @@ Result<std::map<std::string, int32_t>> KafkaAdmin::Topics(const std::string& nam
   return std::map<std::string, int32_t>{{name_or_pattern, partitions}};
 }
 
+Result<std::optional<int32_t>> KafkaAdmin::FindTopic(const std::string& name) {
+  KSTREAM_ASSIGN_OR_RETURN(const int32_t partitions, Partitions(name));
+  return partitions == 0 ? std::nullopt : std::optional(partitions);
+}
+
 // How many partitions the topic has; 0 when it does not exist.
 Result<int32_t> KafkaAdmin::Partitions(const std::string& topic) {
   TopicHandle probe(rd_kafka_topic_new(handle_->get(), topic.c_str(), nullptr));

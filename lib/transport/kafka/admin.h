@@ -6,6 +6,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -20,6 +21,7 @@ class KafkaAdmin : public Admin {
   static Result<std::unique_ptr<Admin>> New(const Options& options);
 
   Result<std::map<std::string, int32_t>> Topics(const std::string& name_or_pattern) override;
+  Result<std::optional<int32_t>> FindTopic(const std::string& name) override;
   Result<std::map<TopicPartition, Watermarks>> Offsets(
       std::span<const TopicPartition> partitions) override;
   Result<std::map<TopicPartition, int64_t>> OffsetsForTime(

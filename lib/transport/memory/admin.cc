@@ -1,6 +1,7 @@
 // MemoryAdmin: answers from the broker's own state, as a read_uncommitted client sees it.
 #include <fmt/format.h>
 
+#include <optional>
 #include <utility>
 
 #include "transport/memory/clients.h"
@@ -23,10 +24,15 @@ class MemoryAdmin final : public Admin {
       }
       return found;
     }
-    const auto topic = broker_->topics.find(name_or_pattern);
-    if (topic == broker_->topics.end()) return TopicMissing(name_or_pattern, false);
-    found[topic->first] = static_cast<int32_t>(topic->second.partitions.size());
+    const std::optional<int32_t> partitions = PartitionsOf(name_or_pattern);
+    if (!partitions) return TopicMissing(name_or_pattern, false);
+    found[name_or_pattern] = *partitions;
     return found;
+  }
+
+  Result<std::optional<int32_t>> FindTopic(const std::string& name) override {
+    const std::lock_guard lock(broker_->mutex);
+    return PartitionsOf(name);
   }
 
   Result<std::map<TopicPartition, Watermarks>> Offsets(
@@ -95,6 +101,12 @@ class MemoryAdmin final : public Admin {
   }
 
  private:
+  std::optional<int32_t> PartitionsOf(const std::string& name) const {
+    const auto topic = broker_->topics.find(name);
+    if (topic == broker_->topics.end()) return std::nullopt;
+    return static_cast<int32_t>(topic->second.partitions.size());
+  }
+
   template <typename T, typename F>
   Result<std::map<TopicPartition, T>> Ask(std::span<const TopicPartition> partitions, F answer) {
     const std::lock_guard lock(broker_->mutex);

@@ -145,7 +145,10 @@ TEST_F(PlannerTest, OnlyTheOwnerOfTheFirstTaskMakesItGrow) {
   ASSERT_EQ(owner.Open(), "");
   ASSERT_EQ(other.Open(), "");
   cluster_.GrowTopic("b", 4);
+  EXPECT_TRUE(*other.planner.Refresh(false)) << "it knows the new count";
+  const auto known = other.planner.plan();
   EXPECT_FALSE(*other.planner.Refresh(false));
+  EXPECT_EQ(other.planner.plan(), known);
   EXPECT_EQ(Text(other.stage().tasks), "a0 b0 | a1 b1 | b2 | ");
   EXPECT_EQ(cluster_.Read(kManifest).size(), 1u);
 
@@ -159,6 +162,24 @@ TEST_F(PlannerTest, OnlyTheOwnerOfTheFirstTaskMakesItGrow) {
 
   EXPECT_FALSE(*owner.planner.Refresh(true));
   EXPECT_EQ(cluster_.Read(kManifest).size(), 2u) << "no news, no record";
+}
+
+TEST_F(PlannerTest, APlanIsAnotherOnlyWhenItDiffers) {
+  for (const std::string app : {"", "app"}) {
+    options_.app = app;
+    Member member(this, Two());
+    ASSERT_EQ(member.Open(), "");
+    const auto first = member.planner.plan();
+    EXPECT_FALSE(*member.planner.Refresh(true));
+    EXPECT_FALSE(*member.planner.Refresh(false));
+    EXPECT_EQ(member.planner.plan(), first) << "threads take nothing up again";
+    cluster_.GrowTopic("b", app.empty() ? 4 : 5);
+    EXPECT_TRUE(*member.planner.Refresh(true));
+    const auto second = member.planner.plan();
+    EXPECT_NE(second, first);
+    EXPECT_FALSE(*member.planner.Refresh(true));
+    EXPECT_EQ(member.planner.plan(), second);
+  }
 }
 
 TEST_F(PlannerTest, AMemberWhoseApplicationWasResetIsFenced) {

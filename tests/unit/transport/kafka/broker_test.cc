@@ -304,6 +304,8 @@ TEST_F(Broker, TopicsAreFoundByNameAndByPattern) {
   const Status missing = admin_->Topics("no-such-topic").status();
   EXPECT_EQ(missing.code(), StatusCode::kCluster);
   EXPECT_THAT(missing.message(), HasSubstr("topic no-such-topic does not exist"));
+  EXPECT_EQ(Must(admin_->FindTopic(a)), 3);
+  EXPECT_EQ(Must(admin_->FindTopic("no-such-topic")), std::nullopt);
   EXPECT_EQ(cluster_->NewProducer().ok(), true);
   EXPECT_EQ(Must(cluster_->NewProducer())->Open("no-such-topic").status().code(),
             StatusCode::kCluster);

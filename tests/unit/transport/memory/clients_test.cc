@@ -236,6 +236,8 @@ TEST_F(Clients, TheAdminSeesOpenTransactionsAndOnlyMatchingTopics) {
   EXPECT_THAT(*admin->Topics("^.*t"), ElementsAre(std::pair("t", 2), std::pair("t2", 3)));
   EXPECT_THAT(*admin->Topics("t2"), ElementsAre(std::pair("t2", 3)));
   EXPECT_EQ(admin->Topics("none").status().code(), StatusCode::kCluster);
+  EXPECT_EQ(*admin->FindTopic("t2"), 3);
+  EXPECT_EQ(*admin->FindTopic("none"), std::nullopt);
   EXPECT_EQ(admin->TopicConfig("t2")->at("a"), "b");
 
   cluster_.Produce("t", 0, {.timestamp = 10});
