@@ -36,7 +36,7 @@ using Reducer = std::function<MadeBytes(std::string_view aggregate, const Record
 
 // The latest value of each key. Its changes are a stream: a record for each row that changes, and
 // a tombstone where one ceases. Copied and valid as streams are.
-class KSTREAM_EXPORT Table {
+class Table {
  public:
   // The changes.
   const Stream& ToStream() const { return changes_; }
