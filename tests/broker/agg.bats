@@ -1,0 +1,113 @@
+#!/usr/bin/env bats
+# kstream-agg on topics: state that survives restarts, lost directories and kills.
+load helper
+
+setup_state() {
+  topic in 3
+  topic out 1
+  app=agg-$unique
+}
+
+# count [OPTION...]: counts what is in the topic by user, to its end.
+count() {
+  timeout 60 kstream-agg -i "$in" -o "$out" -G "$app" --state-dir "$PWD/state" --by .user --count -e \
+    -X session.timeout.ms=6000 "$@"
+}
+
+# users N TIMES: N users, each as often.
+users() { for ((i = 0; i < $1 * $2; i++)); do echo "{\"user\":\"u$((i % $1))\",\"id\":$i}"; done; }
+
+# The last row of each user, by user.
+table() {
+  kcat -C -q -e -b "$KSTREAM_BROKERS" -t "$out" | jq -sc 'reduce .[] as $row ({}; .[$row.key] = $row.count)'
+}
+
+all() { jq -nc --argjson n "$1" --argjson count "$2" '[range($n) | {("u\(.)"): $count}] | add'; }
+
+@test "agg: counts go on over restarts, and over a lost state directory (REST-1)" {
+  setup_state
+  users 7 20 | put "$in"
+  count
+  assert_equal "$(table)" "$(all 7 20)"
+  users 7 20 | put "$in"
+  count
+  assert_equal "$(table)" "$(all 7 40)"
+  rm -r state
+  users 7 1 | put "$in"
+  count
+  assert_equal "$(table)" "$(all 7 41)"
+  # A changelog is plain: kcat reads it.
+  run kcat -C -q -e -b "$KSTREAM_BROKERS" -t "$app-agg-changelog" -f '%k %s\n'
+  assert_line 'u3 {"count":41}'
+}
+
+@test "agg: a store of one user, whose other changelog partitions are empty, is restored (REST-1)" {
+  setup_state
+  users 1 3 | put "$in"
+  count
+  rm -r state
+  users 1 1 | put "$in"
+  count
+  assert_equal "$(table)" '{"u0":4}'
+}
+
+@test "agg: a changelog whose records were deleted has nothing to restore (REST-1)" {
+  setup_state
+  users 1 3 | put "$in"
+  count
+  local p
+  kcat -C -q -e -b "$KSTREAM_BROKERS" -t "$app-agg-changelog" -f '%p\n' | sort -u >partitions
+  assert_equal "$(wc -l <partitions)" 1
+  read -r p <partitions
+  # Brokers delete records only where age may delete them too.
+  kafka_config "$app-agg-changelog" cleanup.policy=compact,delete
+  admin delete-records "$app-agg-changelog" "$p" 1
+  kafka_config "$app-agg-changelog" cleanup.policy=compact
+  rm -r state
+  users 1 1 | put "$in"
+  count
+  assert_equal "$(table)" '{"u0":1}'
+}
+
+@test "agg: killed at random moments, no count is below the truth, and restores agree (EOS-1)" {
+  setup_state
+  local turn pid
+  for turn in 1 2 3 4 5; do
+    users 10 20 | put "$in"
+    count --commit-interval 50ms 3>&- &
+    pid=$!
+    sleep "0.$((RANDOM % 6 + 2))"
+    pkill -KILL -P "$pid" || true
+    wait "$pid" || true
+  done
+  count
+  table >with-state
+  jq -e 'length == 10 and all(.[]; . >= 100)' with-state
+  rm -r state
+  users 10 1 | put "$in"
+  count
+  assert_equal "$(table)" "$(jq -c 'map_values(. + 1)' with-state)"
+}
+
+@test "agg: state without committed offsets stops, with what to do" {
+  setup_state
+  users 2 2 | put "$in"
+  count
+  kafka_groups --delete --group "$app"
+  try 6 count
+  assert_stderr_has 'has no committed offsets'
+  assert_equal "$(table)" "$(all 2 2)"
+}
+
+@test "agg: one directory has one owner, and a killed owner leaves it free (STATE-3)" {
+  setup_state
+  users 2 2 | put "$in"
+  start log err kstream-agg -i "$in" -o "$out" -G "$app" --state-dir "$PWD/state" --by .user --count \
+    --commit-interval 100ms -X session.timeout.ms=6000
+  until_true has_records "$out" 2
+  kill -9 "$pid"
+  wait "$pid" || true
+  users 2 1 | put "$in"
+  count
+  assert_equal "$(table)" "$(all 2 3)"
+}
