@@ -67,11 +67,12 @@ log_ends() {
 
 # consumer_groups OPTION...: kafka-consumer-groups, of the same release as the test broker.
 need_consumer_groups() {
-  [[ -d $ROOT/build/broker/libs ]] || skip "Kafka's own tools come with ./dev broker start"
+  kafka_tools org.apache.kafka.tools.consumer.group.ConsumerGroupCommand "$@"
 }
-consumer_groups() {
+# kafka_tools CLASS OPTION...: another of Kafka's own tools.
+kafka_tools() {
   java -XX:TieredStopAtLevel=1 -cp "$ROOT/build/broker/libs/*" -Dorg.slf4j.simpleLogger.defaultLogLevel=error \
-    org.apache.kafka.tools.consumer.group.ConsumerGroupCommand --bootstrap-server "$KSTREAM_BROKERS" "$@"
+    "$1" --bootstrap-server "$KSTREAM_BROKERS" "${@:2}"
 }
 
 # try CODE COMMAND...: runs it and checks the code. Then $output is stdout and $stderr is stderr,
