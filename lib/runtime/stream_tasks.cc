@@ -143,6 +143,10 @@ Status StreamThread::Adopt(TaskId id) {
 Status StreamThread::AdoptRestored(TaskId id, StageTask::Start start,
                                    std::unique_ptr<TaskStores> stores) {
   if (stores) KSTREAM_RETURN_IF_ERROR(CheckState(id, start, *stores));
+  // Ends that became known while the stores were restored.
+  for (TaskPartition& p : start.partitions) {
+    if (!p.end) p.end = shared_->ends.Of(*plan_, p.input);
+  }
   StageTask::Env env{state_, index_, &outputs_, this, bad_records_.get(), &cache_, {}};
   for (auto& ingest : ingests_[id.stage]) env.ingests.push_back(ingest.get());
   auto task = std::make_unique<StageTask>(env, id, std::move(start));

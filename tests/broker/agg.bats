@@ -19,7 +19,7 @@ users() { for ((i = 0; i < $1 * $2; i++)); do echo "{\"user\":\"u$((i % $1))\",\
 
 # The last row of each user, by user.
 table() {
-  kcat -C -q -e -b "$KSTREAM_BROKERS" -t "$out" | jq -sc 'reduce .[] as $row ({}; .[$row.key] = $row.count)'
+  kcat -C -q -e -b "$KSTREAM_BROKERS" -t "$out" | jq -Ssc 'reduce .[] as $row ({}; .[$row.key] = $row.count)'
 }
 
 policy() {
@@ -27,7 +27,7 @@ policy() {
     --add-config "cleanup.policy=$1"
 }
 
-all() { jq -nc --argjson n "$1" --argjson count "$2" '[range($n) | {("u\(.)"): $count}] | add'; }
+all() { jq -Snc --argjson n "$1" --argjson count "$2" '[range($n) | {("u\(.)"): $count}] | add'; }
 
 @test "agg: counts go on over restarts, and over a lost state directory (REST-1)" {
   setup_state
@@ -57,7 +57,7 @@ all() { jq -nc --argjson n "$1" --argjson count "$2" '[range($n) | {("u\(.)"): $
 }
 
 @test "agg: a changelog whose records were deleted has nothing to restore (REST-1)" {
-  need_consumer_groups
+  need_kafka_tools
   setup_state
   users 1 3 | put "$in"
   count
@@ -92,11 +92,11 @@ all() { jq -nc --argjson n "$1" --argjson count "$2" '[range($n) | {("u\(.)"): $
   rm -r state
   users 10 1 | put "$in"
   count
-  assert_equal "$(table)" "$(jq -c 'map_values(. + 1)' with-state)"
+  assert_equal "$(table)" "$(jq -Sc 'map_values(. + 1)' with-state)"
 }
 
 @test "agg: state without committed offsets stops, with what to do" {
-  need_consumer_groups
+  need_kafka_tools
   setup_state
   users 2 2 | put "$in"
   count

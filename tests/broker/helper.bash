@@ -65,14 +65,16 @@ log_ends() {
   for ((p = 0; p < $2; p++)); do log_end "$1" $p; done | paste -sd' '
 }
 
-# consumer_groups OPTION...: kafka-consumer-groups, of the same release as the test broker.
-need_consumer_groups() {
-  kafka_tools org.apache.kafka.tools.consumer.group.ConsumerGroupCommand "$@"
+# kafka_tools CLASS OPTION...: one of Kafka's own tools, of the same release as the test broker.
+need_kafka_tools() {
+  [[ -d $ROOT/build/broker/libs ]] || skip "Kafka's own tools come with ./dev broker start"
 }
-# kafka_tools CLASS OPTION...: another of Kafka's own tools.
 kafka_tools() {
   java -XX:TieredStopAtLevel=1 -cp "$ROOT/build/broker/libs/*" -Dorg.slf4j.simpleLogger.defaultLogLevel=error \
     "$1" --bootstrap-server "$KSTREAM_BROKERS" "${@:2}"
+}
+consumer_groups() {
+  kafka_tools org.apache.kafka.tools.consumer.group.ConsumerGroupCommand "$@"
 }
 
 # try CODE COMMAND...: runs it and checks the code. Then $output is stdout and $stderr is stderr,

@@ -95,7 +95,7 @@ p=far/$two/1:5"
 }
 
 @test "Kafka's own tool shows the lag of every input at home" {
-  need_consumer_groups
+  need_kafka_tools
   two_topics
   echo "bootstrap.servers=$KSTREAM_BROKERS" >far.conf
   topic three 2

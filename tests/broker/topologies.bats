@@ -145,7 +145,7 @@ lags() {
 }
 
 @test "kafka-consumer-groups shows the lag of every input, of a running stage and of a stopped one" {
-  need_consumer_groups
+  need_kafka_tools
   numbered one 2 1 100
   numbered two 2 101 200
   topic out
