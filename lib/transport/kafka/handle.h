@@ -61,8 +61,8 @@ class Handle {
   Status Unreachable() const;
 
   // Leaves the client to the end of the process instead of destroying it: librdkafka 2.0 never ends
-  // one that was reading a topic when it was deleted. Any other that does not end within 5 s is left
-  // so, too.
+  // one that was reading a topic when it was deleted. Any other that does not end within 5 s is
+  // left so, too.
   void Abandon() { abandoned_ = true; }
   // Something that the client's own threads use: it lives as long as the client does.
   void Keep(std::shared_ptr<void> something) { kept_ = std::move(something); }
