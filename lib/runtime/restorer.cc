@@ -58,13 +58,13 @@ Status Restorer::Add(TaskId id, TaskStores* stores, const std::string& incarnati
   waiting_[id] = 0;
   for (const TaskStores::Store& store : stores->stores()) {
     if (!store.changelog) continue;
-    KSTREAM_RETURN_IF_ERROR(Begin(id, store, logs.at(*store.changelog), incarnation));
+    KSTREAM_RETURN_IF_ERROR(Begin(id, store, logs.at(*store.changelog)));
   }
   return Status::Ok();
 }
 
 Status Restorer::Begin(TaskId id, const TaskStores::Store& store,
-                       transport::Admin::Watermarks watermarks, const std::string& incarnation) {
+                       transport::Admin::Watermarks watermarks) {
   const TopicPartition& name = *store.changelog;
   store::Engine* const engine = store.kept->engine();
   const store::Checkpoint at = engine->checkpoint();
@@ -73,7 +73,7 @@ Status Restorer::Begin(TaskId id, const TaskStores::Store& store,
   std::string why;
   if (at.incarnation.empty()) {
     log.position = log.low;
-  } else if (at.incarnation != incarnation) {
+  } else if (at.incarnation != incarnation_) {
     why = "it is of another incarnation of the application";
   } else if (shared_->state->clock->WallMs() - at.written > kOldest.count()) {
     why = "it was not in use for more than 6 days, and may have missed deletes";

@@ -62,8 +62,7 @@ class Restorer {
   };
   using Logs = std::map<transport::TopicPartition, ChangelogRead>;
 
-  Status Begin(TaskId id, const TaskStores::Store& store, transport::Admin::Watermarks log,
-               const std::string& incarnation);
+  Status Begin(TaskId id, const TaskStores::Store& store, transport::Admin::Watermarks log);
   Status StartAnew(const transport::TopicPartition& name, ChangelogRead* log,
                    const std::string& why);
   Status Take(const transport::Batch& batch);

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <cstring>
 #include <thread>
 #include <utility>
 
@@ -23,18 +21,6 @@ constexpr std::chrono::seconds kSettleLimit{5};
 
 bool WorthAnotherTry(rd_kafka_resp_err_t error) {
   return IsTransient(error) || error == RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION;
-}
-
-PartitionList ToCommit(const std::vector<PartitionOffset>& offsets) {
-  PartitionList list = NewPartitionList(offsets.size());
-  for (const PartitionOffset& offset : offsets) {
-    auto* element = Add(list, offset.partition, offset.offset);
-    if (offset.metadata.empty()) continue;
-    element->metadata = std::malloc(offset.metadata.size());  // the list frees it
-    element->metadata_size = offset.metadata.size();
-    std::memcpy(element->metadata, offset.metadata.data(), offset.metadata.size());
-  }
-  return list;
 }
 
 // The outcome of the commit that answers to `queue`. Without a broker there is none, ever.

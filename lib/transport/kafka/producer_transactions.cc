@@ -40,18 +40,6 @@ bool IsMember(const rd_kafka_consumer_group_metadata_t* metadata) {
   return group != text.npos && group + 1 < text.size() && text[group + 1] != '\0';
 }
 
-PartitionList ToCommit(const std::vector<PartitionOffset>& offsets) {
-  PartitionList list = NewPartitionList(offsets.size());
-  for (const PartitionOffset& offset : offsets) {
-    auto* element = Add(list, offset.partition, offset.offset);
-    if (offset.metadata.empty()) continue;
-    element->metadata = std::malloc(offset.metadata.size());  // the list frees it
-    element->metadata_size = offset.metadata.size();
-    std::memcpy(element->metadata, offset.metadata.data(), offset.metadata.size());
-  }
-  return list;
-}
-
 // Calls until the answer is one, or the time is over.
 template <typename F>
 Error Retry(Clock::time_point end, const std::atomic<bool>& quit, F call) {

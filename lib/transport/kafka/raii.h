@@ -5,6 +5,7 @@
 #include <librdkafka/rdkafka.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
@@ -47,6 +48,19 @@ inline rd_kafka_topic_partition_t* Add(const PartitionList& list, const TopicPar
 inline PartitionList ToList(std::span<const TopicPartition> partitions) {
   PartitionList list = NewPartitionList(partitions.size());
   for (const TopicPartition& partition : partitions) Add(list, partition);
+  return list;
+}
+
+// With their metadata, as a commit sends them.
+inline PartitionList ToCommit(std::span<const PartitionOffset> offsets) {
+  PartitionList list = NewPartitionList(offsets.size());
+  for (const PartitionOffset& offset : offsets) {
+    auto* element = Add(list, offset.partition, offset.offset);
+    if (offset.metadata.empty()) continue;
+    element->metadata = std::malloc(offset.metadata.size());  // the list frees it
+    element->metadata_size = offset.metadata.size();
+    std::memcpy(element->metadata, offset.metadata.data(), offset.metadata.size());
+  }
   return list;
 }
 
