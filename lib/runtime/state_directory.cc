@@ -42,12 +42,19 @@ Status Failed(const std::string& path, std::string_view what, int error) {
 Status MakeAll(const std::string& path) {
   // Parents are made as everyone makes them; what holds data is for its owner alone.
   std::error_code error;
-  fs::create_directories(fs::path(path).parent_path(), error);
-  if (error) return Failed(path, "cannot be made", error.value());
-  if (mkdir(path.c_str(), S_IRWXU) == 0) return Status::Ok();
-  const int failure = errno;
-  if (failure == EEXIST && fs::is_directory(path, error)) return Status::Ok();
-  return Failed(path, "cannot be made", failure == EEXIST ? ENOTDIR : failure);
+  for (;;) {
+    fs::create_directories(fs::path(path).parent_path(), error);
+    if (error) return Failed(path, "cannot be made", error.value());
+    if (mkdir(path.c_str(), S_IRWXU) == 0) return Status::Ok();
+    const int failure = errno;
+    if (failure != EEXIST) return Failed(path, "cannot be made", failure);
+    const fs::file_type found = fs::status(path, error).type();
+    if (found == fs::file_type::directory) return Status::Ok();
+    // Nothing there: it was removed since. A link to nowhere is in the way as a file is.
+    if (found != fs::file_type::not_found || fs::is_symlink(fs::symlink_status(path, error))) {
+      return Failed(path, "cannot be made", ENOTDIR);
+    }
+  }
 }
 
 Status RemoveAll(const std::string& path) {

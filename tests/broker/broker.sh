@@ -6,14 +6,17 @@
 #   broker.sh stop      stops it and removes its data
 #   broker.sh status    prints the address of the running broker; 1 when there is none
 #
-# Everything lies under build/broker of this checkout: libs/, data/, broker.log, pid, address.
-# Several checkouts can each run one: the port is KSTREAM_BROKER_PORT, else the first free one from
-# 19092 up. With KSTREAM_BROKERS set that cluster is used, and nothing is started or stopped.
+# Everything lies under build/broker of this checkout: libs/, data/, broker.log, pid, address. A second
+# broker of one checkout has its own folder, KSTREAM_BROKER_HOME, and shares libs/. Several checkouts can
+# each run one: the port is KSTREAM_BROKER_PORT, else the first free one from 19092 up. With
+# KSTREAM_BROKERS set that cluster is used, and nothing is started or stopped.
 # stdout carries the address and nothing else. Needs Java 17 and Maven.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-home=$(cd "$here/../.." && pwd)/build/broker
+build=$(cd "$here/../.." && pwd)/build/broker
+home=${KSTREAM_BROKER_HOME:-$build}
+libs=$build/libs
 
 say() { echo "% broker: $*" >&2; }
 die() {
@@ -43,12 +46,12 @@ free_port() {
 }
 
 fetch_jars() {
-  cmp -s "$here/pom.xml" "$home/libs/pom.xml" && return
+  cmp -s "$here/pom.xml" "$libs/pom.xml" && return
   say "fetching the jars of Kafka"
-  rm -rf "$home/libs"
-  mvn -q -B -f "$here/pom.xml" dependency:copy-dependencies "-DoutputDirectory=$home/libs" >&2 ||
+  rm -rf "$libs"
+  mvn -q -B -f "$here/pom.xml" dependency:copy-dependencies "-DoutputDirectory=$libs" >&2 ||
     die "Maven could not fetch Kafka: look above"
-  cp "$here/pom.xml" "$home/libs/pom.xml"
+  cp "$here/pom.xml" "$libs/pom.xml"
 }
 
 # Small tests want answers at once: no delay before a first rebalance, few partitions in the internal
@@ -83,7 +86,7 @@ log.message.timestamp.after.max.ms=9223372036854775807
 END
 }
 
-java=(java -cp "$home/libs/*" -Dorg.slf4j.simpleLogger.showDateTime=true)
+java=(java -cp "$libs/*" -Dorg.slf4j.simpleLogger.showDateTime=true)
 
 # Starts on port $1 and waits. 1 when another program took the port meanwhile.
 launch() {
@@ -121,7 +124,7 @@ launch() {
 start() {
   if running; then return; fi
   command -v java >/dev/null || die "java is missing: install a Java 17 runtime"
-  command -v mvn >/dev/null || [[ -e $home/libs/pom.xml ]] || die "mvn is missing: install Maven"
+  command -v mvn >/dev/null || [[ -e $libs/pom.xml ]] || die "mvn is missing: install Maven"
   fetch_jars
   local port=${1:-${KSTREAM_BROKER_PORT:-}}
   if [[ -n $port ]]; then
