@@ -118,3 +118,25 @@ all() { jq -Snc --argjson n "$1" --argjson count "$2" '[range($n) | {("u\(.)"): 
   count
   assert_equal "$(table)" "$(all 2 3)"
 }
+
+@test "agg: repartitioned keys are counted by the task that Java's partitioner gives them (JOIN-5)" {
+  local in out app turn key partitions task
+  while IFS=, read -r key partitions task; do
+    turn=$((${turn:-0} + 1))
+    unique=$unique-$turn
+    topic in "$partitions"
+    topic out 1
+    app=agg-$unique
+    echo "{\"user\":\"$key\"}" | put "$in"
+    count
+    # A task's changelog partition has its number, and the task that of its repartition partition.
+    assert_equal "$(kcat -C -q -e -b "$KSTREAM_BROKERS" -t "$app-agg-changelog" -f '%p/%k')" "$task/$key"
+  done <<'END'
+TT0124,15,10
+fd7af248-ce5c-46a5-93d7-1c0c9005b99d,32,26
+354afe16-939a-4ea8-8e17-8bb0840b6886,10,4
+f562ac3b-2224-4e25-a0ab-56094e10c239,10,5
+alice,3,0
+,4,1
+END
+}
