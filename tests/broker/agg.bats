@@ -6,13 +6,13 @@ setup_state() {
   topic in 3
   topic out 1
   app=agg-$unique
+  # Counts what comes in by user.
+  counter=(kstream-agg -i "$in" -o "$out" -G "$app" --state-dir "$PWD/state" --by .user --count
+    -X session.timeout.ms=1500 -X heartbeat.interval.ms=300)
 }
 
-# count [OPTION...]: counts what is in the topic by user, to its end.
-count() {
-  timeout 60 kstream-agg -i "$in" -o "$out" -G "$app" --state-dir "$PWD/state" --by .user --count -e \
-    -X session.timeout.ms=6000 "$@"
-}
+# count [OPTION...]: what is in the topic, to its end.
+count() { timeout 60 "${counter[@]}" -e "$@"; }
 
 # users N TIMES: N users, each as often.
 users() { for ((i = 0; i < $1 * $2; i++)); do echo "{\"user\":\"u$((i % $1))\",\"id\":$i}"; done; }
@@ -77,13 +77,14 @@ all() { jq -Snc --argjson n "$1" --argjson count "$2" '[range($n) | {("u\(.)"): 
 
 @test "agg: killed at random moments, no count is below the truth, and restores agree (EOS-1)" {
   setup_state
-  local turn pid
+  local turn written
   for turn in 1 2 3; do
     users 10 20 | put "$in"
-    count --commit-interval 50ms 3>&- &
-    pid=$!
-    sleep "0.$((RANDOM % 6 + 2))"
-    pkill -KILL -P "$pid" || true
+    written=$(values "$out" | wc -l)
+    start log err "${counter[@]}" --commit-interval 50ms
+    # At work: what came since the last kill brings ten new rows at least.
+    until_true has_records "$out" $((written + RANDOM % 10 + 1))
+    kill -9 "$pid"
     wait "$pid" || true
   done
   count
@@ -109,8 +110,7 @@ all() { jq -Snc --argjson n "$1" --argjson count "$2" '[range($n) | {("u\(.)"): 
 @test "agg: one directory has one owner, and a killed owner leaves it free (STATE-3)" {
   setup_state
   users 2 2 | put "$in"
-  start log err kstream-agg -i "$in" -o "$out" -G "$app" --state-dir "$PWD/state" --by .user --count \
-    --commit-interval 100ms -X session.timeout.ms=6000
+  start log err "${counter[@]}" --commit-interval 100ms
   until_true has_records "$out" 2
   kill -9 "$pid"
   wait "$pid" || true

@@ -2,19 +2,26 @@
 # Where reading begins and where it ends: --from, --exit-at-end, --limit, --timeout.
 load helper
 
-# Five records in partition 0, none in 1, three in 2, and a writer that adds one each 100 ms.
+# Five records in partition 0, none in 1, three in 2, and a writer that adds one after the other. (Each
+# by a kcat of its own: it sends the lines of a pipe some hundred at once.)
 start_busy_topic() {
-  local n=103
   topic busy 3
   numbers 1 5 | put "$busy" -p 0
   numbers 101 103 | put "$busy" -p 2
-  mkfifo writer
-  put "$busy" -p 2 -X linger.ms=0 <writer 3>&- &
+  write_on 3>&- &
   jobs_started+=($!)
-  while numbers $((++n)) $n; do sleep 0.1; done >writer 3>&- &
-  jobs_started+=($!)
-  until_true has_records "$busy" 10
+  until_true is_busy_up_to 105
 }
+
+write_on() {
+  local n
+  for ((n = 104; ; n++)); do
+    numbers $n $n | put "$busy" -p 2
+    sleep 0.05
+  done
+}
+
+is_busy_up_to() { (($(log_end "$busy" 2) >= $1 - 100)); }
 
 # The output of a run over the busy topic: those of partition 0, and in order without a gap those of
 # partition 2, from FIRST to at least LEAST. Sets $last.
@@ -27,25 +34,21 @@ assert_busy_output() {
 
 @test "-e ends on a busy topic with an empty partition, and shows all that was there (CLI-3)" {
   start_busy_topic
-  SECONDS=0
-  try 0 kstream-filter -i "$busy" -e true
-  ((SECONDS <= 15)) || fail "it took $SECONDS s"
+  try 0 timeout 60 kstream-filter -i "$busy" -e true
   assert_equal "$(grep '"n":.}' <<<"$output")" "$(numbers 1 5)"
   assert_busy_output 101 105
 }
 
 @test "-e with a group ends as well, and a second run starts after the last record (CLI-3)" {
   start_busy_topic
-  SECONDS=0
-  try 0 kstream-filter -i "$busy" -e -G "$busy" true
+  try 0 timeout 60 kstream-filter -i "$busy" -e -G "$busy" true
   assert_equal "$(grep '"n":.}' <<<"$output")" "$(numbers 1 5)"
   assert_busy_output 101 105
   assert_equal "$(committed "$busy" "$busy")" "5 - $((last - 100))"
-  until_true has_records "$busy" $((5 + last - 100 + 2))
-  try 0 kstream-filter -i "$busy" -e -G "$busy" true
+  until_true is_busy_up_to $((last + 2))
+  try 0 timeout 60 kstream-filter -i "$busy" -e -G "$busy" true
   refute_line --regexp '"n":.}'
   assert_busy_output $((last + 1)) $((last + 2))
-  ((SECONDS <= 30)) || fail "it took $SECONDS s"
 }
 
 # A log with an aborted transaction inside and the marker of a committed one as its last entry.
@@ -69,20 +72,18 @@ END
 @test "-e passes what was aborted, and ends behind a marker (EOS-4)" {
   transactional_topic
   topic out
-  SECONDS=0
-  try 0 kstream-filter -i "$in" -e true
+  try 0 timeout 60 kstream-filter -i "$in" -e true
   assert_output '"a"
 "c"
 "d"'
-  try 0 kstream-filter -i "$in" -o "$out" -e -G "$in" true
+  try 0 timeout 60 kstream-filter -i "$in" -o "$out" -e -G "$in" true
   assert_equal "$(values "$out")" '"a"
 "c"
 "d"'
   assert_equal "$(committed "$in" "$in")" "$(log_end "$in" 0)"
-  try 0 kstream-filter -i "$in" -e -G "$in" true
+  try 0 timeout 60 kstream-filter -i "$in" -e -G "$in" true
   assert_output ''
   assert_stderr_is '% kstream-filter: 0 read, 0 written, 0 skipped'
-  ((SECONDS <= 20)) || fail "it took $SECONDS s"
 }
 
 @test "read_uncommitted shows what was aborted, when asked for (EOS-4)" {
@@ -183,11 +184,11 @@ timed_topic() {
 
 @test "--from @T1:T2 ends by itself, without -e" {
   timed_topic
-  try 0 timeout 20 kstream-filter -i "$in" --from @2000:3000 true
+  try 0 timeout 60 kstream-filter -i "$in" --from @2000:3000 true
   assert_equal "$(sort <<<"$output")" '"0-2"
 "1-2"'
   # T2 may lie behind the last record: then the end is that of the log.
-  try 0 timeout 20 kstream-filter -i "$in" --from @10000:20000 true
+  try 0 timeout 60 kstream-filter -i "$in" --from @10000:20000 true
   assert_equal "$(sort <<<"$output")" '"0-10"
 "1-10"'
 }
@@ -240,7 +241,7 @@ timed_topic() {
   topic in
   topic out
   numbers 1 3 | put "$in"
-  try 124 kstream-filter -i "$in" -o "$out" -G "$in" --timeout 2s true
+  try 124 kstream-filter -i "$in" -o "$out" -G "$in" --timeout 10s true
   assert_error_is 'kstream-filter: error: the time given by --timeout is over'
   assert_equal "$(values "$out")" "$(numbers 1 3)"
   assert_equal "$(committed "$in" "$in")" 3
@@ -249,7 +250,7 @@ timed_topic() {
 @test "a reader that goes away is a normal end (CLI-2 5)" {
   topic in
   seq 1 100000 | put "$in"
-  try 0 timeout 20 bash -c 'kstream-filter -i "$0" true | head -n 1; exit ${PIPESTATUS[0]}' "$in"
+  try 0 timeout 60 bash -c 'kstream-filter -i "$0" true | head -n 1; exit ${PIPESTATUS[0]}' "$in"
   assert_output 1
   refute_regex "$stderr" error
 }

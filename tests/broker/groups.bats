@@ -111,7 +111,7 @@ sorted_numbers() { tr -dc '0-9\n' | sort -n; }
 @test "two processes of one group share the partitions, and none is lost on the way" {
   spread 2000
   start out1 err1 kstream-filter -i "$in" -G "$in" --commit-interval 100ms -f '%p %s\n' true
-  local first=$pid n=2000 p turn
+  local first=$pid n=2000 p
   until_true has_lines out1 2000
   start out2 err2 kstream-filter -i "$in" -G "$in" --commit-interval 100ms -f '%p %s\n' true
   one_more_each() {
@@ -121,12 +121,8 @@ sorted_numbers() { tr -dc '0-9\n' | sort -n; }
     done
   }
   # Records go on coming until the second has had some: then it has partitions of its own.
-  for ((turn = 0; turn < 100; turn++)); do
-    [[ ! -s out2 ]] || break
-    one_more_each
-    sleep 0.1
-  done
-  [[ -s out2 ]] || fail 'the second process got nothing'
+  one_more_for_the_second() { [[ -s out2 ]] || { one_more_each && false; }; }
+  until_true one_more_for_the_second
   everything() { [[ $(cat out1 out2 | cut -d' ' -f2 | sort -u | wc -l) == "$n" ]]; }
   until_true everything
   # What one of them leaves, the other takes over.
@@ -161,7 +157,7 @@ sorted_numbers() { tr -dc '0-9\n' | sort -n; }
 @test "more members than partitions: the spare one waits, and ends at the end" {
   topic in
   numbers 1 100 | put "$in"
-  try 0 timeout 30 kstream-filter -i "$in" -e -j 3 -G "$in" true
+  try 0 timeout 60 kstream-filter -i "$in" -e -j 3 -G "$in" true
   assert_output "$(numbers 1 100)"
 }
 
@@ -194,7 +190,7 @@ sorted_numbers() { tr -dc '0-9\n' | sort -n; }
   local turn
   for turn in 1 2; do
     numbers $turn $turn | put "$in"
-    try 0 timeout 20 kstream-filter -i "$in" -e -G "$in" --instance-id one true
+    try 0 timeout 40 kstream-filter -i "$in" -e -G "$in" --instance-id one true
     assert_output "$(numbers $turn $turn)"
   done
 }
@@ -204,7 +200,7 @@ sorted_numbers() { tr -dc '0-9\n' | sort -n; }
   numbers 1 20 | put "$in"
   local turn
   for turn in 1 2 3; do
-    try 0 timeout 20 kstream-filter -i "$in" -e -G "$in-$turn" --instance-id two -j 2 true
+    try 0 timeout 40 kstream-filter -i "$in" -e -G "$in-$turn" --instance-id two -j 2 true
   done
 }
 

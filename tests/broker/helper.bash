@@ -113,9 +113,9 @@ ends() {
   assert_equal "$code" "$1"
 }
 
-# until_true COMMAND...: runs it again and again until it succeeds; fails after 30 s.
+# until_true COMMAND...: runs it again and again until it succeeds; fails after 60 s.
 until_true() {
-  local deadline=$((SECONDS + 30))
+  local deadline=$((SECONDS + 60))
   until "$@" >/dev/null 2>&1; do
     ((SECONDS < deadline)) || fail "this never came true: $*"
     sleep 0.05

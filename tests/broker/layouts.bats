@@ -24,14 +24,14 @@ five_more() { # TOPIC PARTITION
 # goes_on OPTION...: one run reads everything once, the next what has come since, and a third nothing.
 goes_on() {
   app=app-$unique
-  try 0 timeout 30 kstream-filter -e -G "$app" "$@" true
+  try 0 timeout 60 kstream-filter -e -G "$app" "$@" true
   assert_equal "$(sorted_numbers <<<"$output")" "$(seq 1 $n)"
   local from=$((n + 1))
   five_more "$one" 1
   five_more "$two" 0
-  try 0 timeout 30 kstream-filter -e -G "$app" "$@" true
+  try 0 timeout 60 kstream-filter -e -G "$app" "$@" true
   assert_equal "$(sorted_numbers <<<"$output")" "$(seq $from $n)"
-  try 0 timeout 30 kstream-filter -e -G "$app" "$@" true
+  try 0 timeout 60 kstream-filter -e -G "$app" "$@" true
   assert_output ''
 }
 
@@ -71,7 +71,7 @@ goes_on() {
   five_more "$one" 1
   numbers 101 102 | put "$two"
   app=app-$unique
-  run_once() { try 0 timeout 30 kstream-filter -e -G "$app" -i "$one" -i "$two" -j 2 --grouper "broadcast:$two" true; }
+  run_once() { try 0 timeout 60 kstream-filter -e -G "$app" -i "$one" -i "$two" -j 2 --grouper "broadcast:$two" true; }
   run_once
   assert_equal "$(sorted_numbers <<<"$output")" "$(seq 1 10; printf '%s\n' 101 101 102 102)"
   assert_equal "$(committed "$app" "$one"), $(committed "$app" "$two")" '5 5, -'

@@ -143,26 +143,25 @@ slow='.n as $n | reduce range(0; 30000) as $i ($n; . + 1) | . > 0'
     assert_equal "$(admin members "$in" | jq -r '[.state, .members[].id] | join(" ")')" "Stable $member"
   done
   lines=$(wc -l <out1)
-  ((lines > 0 && lines < 3000)) || fail "$lines of 4000 records are done after 9 s"
-  SECONDS=0
-  # It does not wait until all is done that the first has fetched, which would be half a minute.
+  ((lines > 0 && lines < 2000)) || fail "$lines of 4000 records are done after 9 s"
   slow_member out2 two
   until_true is_shared "$in" 4 2
   until_true has_lines out2 1
-  ((SECONDS <= 10)) || fail "the member that joined got partitions after $SECONDS s"
+  # It did not wait until all was done that the first had fetched, which is all there is.
+  (($(wc -l <out1) < lines + 1000)) || fail "the first did $(wc -l <out1) before the second had any"
   assert_equal "$(admin members "$in" | jq -r '.members[] | select(.client | startswith("one")).id')" "$member"
   SECONDS=0
   kill "$first" "$pid"
   ends 0 "$first"
   ends 0 "$pid"
-  ((SECONDS <= 5)) || fail "it took $SECONDS s to stop"
+  ((SECONDS <= 20)) || fail "it took $SECONDS s to stop"
   # What they have committed is what they have written, and each record was read once.
   assert_equal "$(cat out1 out2 | sort | uniq -d)" ''
   assert_equal "$(committed "$in" "$in" | tr -d - | tr ' ' '\n' | awk '{ sum += $1 } END { print sum }')" \
     "$(cat out1 out2 | wc -l)"
 }
 
-# member OUT ERR OPTION...: of $in's group with a session of 1.5 s; sets $pid.
+# member OUT ERR OPTION...: of $in's group with a session of 1.5 s, or another; sets $pid.
 member() {
   start "$1" "$2" kstream-filter -i "$in" -o "$out" -G "$in" --commit-interval 100ms \
     -X session.timeout.ms=1500 -X heartbeat.interval.ms=300 "${@:3}" true
@@ -208,27 +207,29 @@ member() {
     -X heartbeat.interval.ms=300 '.n as $n | reduce range(0; 4000000) as $i ($n; . + 1) | . > 0'
   ends 0 "$pid"
   assert_equal "$(values "$out")" "$(numbers 1 3)"
-  assert_equal "$(cat err)" '% kstream-filter: 3 read, 3 written, 0 skipped'
+  assert_equal "$(grep -v librdkafka err)" '% kstream-filter: 3 read, 3 written, 0 skipped'
 }
 
 @test "SIGTERM while the group waits for a member that was killed ends with 0" {
   topic in 4
   topic out
-  member /dev/null err1
-  local first=$pid second third
-  member /dev/null err2
+  # Long enough to meet the rebalance while it waits.
+  local first second third session=session.timeout.ms=6000
+  member /dev/null err1 -X $session
+  first=$pid
+  member /dev/null err2 -X $session
   second=$pid
   until_true is_shared "$in" 4 2
   numbers 1 100 | put "$in" -X partitioner=random -X sticky.partitioning.linger.ms=0
   kill -9 "$second"
-  member /dev/null err3  # its join begins a rebalance, which waits for the dead one
+  member /dev/null err3 -X $session  # its join begins a rebalance, which waits for the dead one
   third=$pid
   rebalances() { [[ $(admin members "$in" | jq -r .state) == PreparingRebalance ]]; }
   until_true rebalances
   SECONDS=0
   kill -TERM "$first"
   ends 0 "$first"
-  ((SECONDS <= 5)) || fail "it took $SECONDS s to stop"
+  ((SECONDS <= 20)) || fail "it took $SECONDS s to stop"
   everything() { [[ $(values "$out" | sort -u | wc -l) == 100 ]]; }
   until_true everything
   kill "$third"

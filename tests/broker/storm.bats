@@ -4,7 +4,8 @@
 # A failed storm happens again, nearly, with its seed: KSTREAM_STORM_SEED=N ./dev test storm.
 load helper
 
-setup_file() { export BATS_NO_PARALLELIZE_WITHIN_FILE=true; }
+# A storm takes some two minutes, and more on a machine that has other work.
+setup_file() { export BATS_NO_PARALLELIZE_WITHIN_FILE=true BATS_TEST_TIMEOUT=400; }
 
 # storm OPTION...: shows what it has printed, whether it went well or not.
 storm() {

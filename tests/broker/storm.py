@@ -46,9 +46,9 @@ import storm_checks as checks
 from storm_checks import SAMPLE, Setup, check_output
 
 MOST_PROCESSES = 4
-SETTLE_LIMIT = 30  # seconds; it takes about the session timeout
-DRAIN_LIMIT = 60
-LEAVE_LIMIT = 30
+SETTLE_LIMIT = 60  # seconds; it takes about the session timeout
+DRAIN_LIMIT = 120
+LEAVE_LIMIT = 60
 # Of the tasks that could stay where they are, so many may move. Not none: a member that comes and
 # goes between two settled moments takes its share and leaves it to whoever has room, and on a busy
 # machine there are more of those (3 % to 20 % were seen). An assignor that is not sticky, with some

@@ -51,7 +51,7 @@ one_refuses() {
   local id=shared-$unique
   start /dev/null err kstream-filter -i "$in" -o "$even" -G "$id" '.n % 2 == 0'
   until_true has_records "$even" 200
-  try 8 timeout 30 kstream-filter -i "$in" -o "$odd" -G "$id" '.n % 2 == 1'
+  try 8 timeout 60 kstream-filter -i "$in" -o "$odd" -G "$id" '.n % 2 == 1'
   assert_stderr_has "$id"
   numbers 401 800 | put "$in"
   until_true has_records "$even" 400
@@ -105,7 +105,7 @@ one_refuses() {
   local id=shared-$unique
   start /dev/null err kstream-filter -i "$one" -i "$two" -o "$out" -G "$id" true
   until_true has_records "$out" 200
-  try 8 timeout 30 kstream-filter -i "$one" -o "$out" -G "$id" true
+  try 8 timeout 60 kstream-filter -i "$one" -o "$out" -G "$id" true
   assert_stderr_has "$id"
   kill "$pid"
   ends 0 "$pid"
@@ -118,11 +118,11 @@ one_refuses() {
   local id=shared-$unique
   start /dev/null err kstream-filter -i "$one" -o "$out" -G "$id" --grouper single true
   until_true has_records "$out" 100
-  try 8 timeout 30 kstream-filter -i "$one" -o "$out" -G "$id" true
+  try 8 timeout 60 kstream-filter -i "$one" -o "$out" -G "$id" true
   assert_stderr_has "$id"
   kill "$pid"
   ends 0 "$pid"
-  try 8 timeout 30 kstream-filter -i "$one" -o "$out" -G "$id" -e true
+  try 8 timeout 60 kstream-filter -i "$one" -o "$out" -G "$id" -e true
   assert_stderr_has 'first started with grouper single, not default'
   assert_equal "$(values "$out" | sorted_numbers)" "$(seq 1 100)"
 }
@@ -133,7 +133,7 @@ one_refuses() {
   local id=shared-$unique
   start /dev/null err kstream-filter -i "$one" -o "$out" -G "$id" true
   until_true has_records "$out" 100
-  try 8 timeout 30 kstream-filter -i "$one" -o "$out" -G "$id" -e '.n > 50'
+  try 8 timeout 60 kstream-filter -i "$one" -o "$out" -G "$id" -e '.n > 50'
   assert_stderr_has "$id"
   kill "$pid"
   ends 0 "$pid"

@@ -91,9 +91,9 @@ TEST_F(ConsumerTest, ARecordEndsTheWaitForIt) {
   WriteAll(cluster_.get(), "in", 0, {"5"});
   const auto start = std::chrono::steady_clock::now();
   do {
-    ASSERT_OK(consumer_->Poll(seconds(20), batch_.get()));
+    ASSERT_OK(consumer_->Poll(seconds(60), batch_.get()));
   } while (batch_->records.empty());
-  EXPECT_LT(std::chrono::steady_clock::now() - start, seconds(10));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, seconds(50));
 }
 
 TEST_F(ConsumerTest, NothingComesOfAnUnassignedPartition) {
@@ -162,7 +162,7 @@ TEST(Unreachable, AdminAndProducerGiveUpAtTheDeadline) {
 }
 
 TEST_F(ConsumerTest, ABrokerThatGoesAndComesBackIsNoFailure) {
-  auto cluster = Connect(brokers_, {{"reconnect.backoff.max.ms", "100"}}, {}, seconds(2));
+  auto cluster = Connect(brokers_, {{"reconnect.backoff.max.ms", "100"}}, {}, seconds(4));
   auto consumer = Must(cluster->NewConsumer({}));
   const PartitionOffset from{in0_, kOffsetBeginning, ""};
   ASSERT_OK(consumer->Assign({&from, 1}));
@@ -172,7 +172,7 @@ TEST_F(ConsumerTest, ABrokerThatGoesAndComesBackIsNoFailure) {
   for (int i = 0; i < 10; i++) ASSERT_OK(consumer->Poll(milliseconds(50), batch.get()));
   rd_kafka_mock_broker_set_up(mock_, -1);
   // Idle beyond the deadline: no record comes, and still there is contact.
-  const auto end = std::chrono::steady_clock::now() + milliseconds(2500);
+  const auto end = std::chrono::steady_clock::now() + milliseconds(4500);
   while (std::chrono::steady_clock::now() < end) {
     ASSERT_OK(consumer->Poll(milliseconds(100), batch.get()));
   }

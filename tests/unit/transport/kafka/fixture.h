@@ -100,7 +100,7 @@ inline std::unique_ptr<Cluster> Connect(const std::string& brokers, Properties c
 // Polls until `enough` holds or a generous time is over; false then.
 template <typename F>
 bool PollUntil(Consumer* consumer, Batch* batch, F enough) {
-  const auto end = std::chrono::steady_clock::now() + seconds(30);
+  const auto end = std::chrono::steady_clock::now() + seconds(60);
   while (std::chrono::steady_clock::now() < end) {
     Status status = consumer->Poll(milliseconds(50), batch);
     if (!status.ok()) {

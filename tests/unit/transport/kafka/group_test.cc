@@ -51,7 +51,7 @@ struct Member {
 
 template <typename F>
 bool Until(F enough, std::initializer_list<Member*> members, bool hold = false) {
-  const auto end = std::chrono::steady_clock::now() + seconds(30);
+  const auto end = std::chrono::steady_clock::now() + seconds(60);
   while (!enough()) {
     if (std::chrono::steady_clock::now() > end) return false;
     for (Member* member : members) member->Turn(hold);
@@ -122,9 +122,9 @@ TEST_F(Group, AnAssignmentEndsTheWaitForRecords) {
   Member member(cluster_.get(), topic_, topic_);
   const auto start = std::chrono::steady_clock::now();
   do {
-    ASSERT_OK(member.consumer->Poll(seconds(40), member.batch.get()));
+    ASSERT_OK(member.consumer->Poll(seconds(60), member.batch.get()));
   } while (member.batch->assigned.empty());
-  EXPECT_LT(std::chrono::steady_clock::now() - start, seconds(20));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, seconds(50));
 }
 
 TEST_F(Group, APartitionCanBePutBackWhileTheGroupWaits) {
@@ -184,7 +184,7 @@ TEST_F(Group, WhoClosesWithoutAPartitionIsNotWaitedFor) {
   const auto start = std::chrono::steady_clock::now();
   Member next(cluster_.get(), topic, topic);
   ASSERT_TRUE(Until([&] { return next.assigned.size() == 1; }, {&next}));
-  EXPECT_LT(std::chrono::steady_clock::now() - start, seconds(5));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, seconds(30)) << "a session is 45 s";
 }
 
 TEST_F(Group, AMemberWithoutPartitionsLearnsThatItHasJoined) {
@@ -263,7 +263,7 @@ TEST_F(Group, AMemberThatDoesNotPollIsPutOut) {
   Member second(cluster_.get(), topic_, topic_);
   ASSERT_TRUE(Until([&] { return second.assigned.size() == 4; }, {&second}));
   Status status;
-  const auto end = std::chrono::steady_clock::now() + seconds(10);
+  const auto end = std::chrono::steady_clock::now() + seconds(30);
   while (status.ok() && std::chrono::steady_clock::now() < end) {
     status = first.consumer->Poll(milliseconds(20), first.batch.get());
     first.lost.insert(first.batch->lost.begin(), first.batch->lost.end());
@@ -273,13 +273,13 @@ TEST_F(Group, AMemberThatDoesNotPollIsPutOut) {
 
 // Two members that do not poll for more than twice their interval: one says that it is at work.
 TEST_F(Group, WhoKeepsAliveIsNotPutOutForASlowBatch) {
-  auto cluster = Connect(brokers_, {{"max.poll.interval.ms", "1000"},
-                                    {"session.timeout.ms", "1000"},
+  auto cluster = Connect(brokers_, {{"max.poll.interval.ms", "2000"},
+                                    {"session.timeout.ms", "2000"},
                                     {"heartbeat.interval.ms", "100"}});
   Member busy(cluster.get(), topic_ + "-busy", topic_), silent(cluster.get(), topic_, topic_);
   const auto both = [&] { return busy.seen.size() == 4 && silent.seen.size() == 4; };
   ASSERT_TRUE(Until(both, {&busy, &silent}));
-  const auto end = std::chrono::steady_clock::now() + milliseconds(2500);
+  const auto end = std::chrono::steady_clock::now() + milliseconds(4500);
   while (std::chrono::steady_clock::now() < end) {
     busy.consumer->KeepAlive();
     std::this_thread::sleep_for(milliseconds(20));
@@ -288,7 +288,7 @@ TEST_F(Group, WhoKeepsAliveIsNotPutOutForASlowBatch) {
   EXPECT_TRUE(busy.lost.empty());
   ASSERT_OK(busy.consumer->CommitSync({{{topic_, 0}, 1, ""}}));
   Status status;
-  const auto limit = std::chrono::steady_clock::now() + seconds(10);
+  const auto limit = std::chrono::steady_clock::now() + seconds(30);
   while (status.ok() && std::chrono::steady_clock::now() < limit) {
     status = silent.consumer->Poll(milliseconds(20), silent.batch.get());
   }
@@ -327,7 +327,7 @@ TEST_F(GroupMock, ACommitThatNobodyAnswersEndsAtTheDeadline) {
   const auto start = std::chrono::steady_clock::now();
   EXPECT_EQ(member.consumer->CommitSync({{{"in", 0}, 2, ""}}).code(), StatusCode::kCluster);
   static_cast<void>(member.consumer->Close());
-  EXPECT_LT(std::chrono::steady_clock::now() - start, seconds(8));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, seconds(20));
 }
 
 // librdkafka aborts the process when it is closed in this state.
@@ -343,7 +343,7 @@ TEST_F(GroupMock, AMemberWhoseJoinIsNeverFinishedClosesAtTheDeadline) {
   ASSERT_OK(member.consumer->Close());
   const auto took = std::chrono::steady_clock::now() - start;
   EXPECT_GE(took, seconds(5));
-  EXPECT_LT(took, seconds(9));
+  EXPECT_LT(took, seconds(30));
 }
 
 }  // namespace

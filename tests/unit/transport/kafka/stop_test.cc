@@ -26,7 +26,7 @@ class Stop : public ::testing::Test {
   void ExpectStopped(const char* what, F call) {
     const auto start = std::chrono::steady_clock::now();
     const Status status = call();
-    EXPECT_LT(std::chrono::steady_clock::now() - start, seconds(5)) << what;
+    EXPECT_LT(std::chrono::steady_clock::now() - start, seconds(20)) << what;
     EXPECT_EQ(status.code(), StatusCode::kCluster) << what;
     EXPECT_THAT(std::string(status.message()), HasSubstr("stopped while")) << what;
   }
@@ -62,7 +62,7 @@ TEST_F(Stop, EndsAMemberThatHasNotReachedItsGroup) {
   ExpectStopped("committed", [&] { return consumer->Committed({&in0_, 1}).status(); });
   const auto start = std::chrono::steady_clock::now();
   ASSERT_OK(consumer->Close());
-  EXPECT_LT(std::chrono::steady_clock::now() - start, seconds(5));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, seconds(20));
 }
 
 class StopMock : public MockTest {};
