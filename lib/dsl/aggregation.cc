@@ -118,6 +118,9 @@ Status Aggregation::Restore(std::string_view key, const StoredRow& stored, Row* 
 
 Status Aggregation::Update(const Record& record, Entry* entry) {
   Row& row = entry->second;
+  // A group that was deleted begins anew, with its time: nothing else is known of it after a
+  // restart.
+  if (row.gone()) row.timestamp = Row::kNoTime;
   if (record.timestamp_type != TimestampType::kNone) {
     row.timestamp = std::max(row.timestamp, record.timestamp);
   }

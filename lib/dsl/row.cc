@@ -97,8 +97,7 @@ class PlainRows final : public RowFormat {
   }
   void State(const Row& row, std::optional<std::string>* value) const override {
     value->reset();
-    const auto& texts = row.At(0).texts;
-    if (texts && !texts->none) *value = texts->text;
+    if (row.first.texts && !row.gone()) *value = row.first.texts->text;
   }
   bool Restore(const StoredRow& stored, Row* row, std::string*) override {
     row->At(0).texts = std::make_unique<Accumulator::Texts>();

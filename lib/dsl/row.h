@@ -35,6 +35,8 @@ struct Row {
 
   Accumulator& At(size_t column) { return column == 0 ? first : others[column - 1]; }
   const Accumulator& At(size_t column) const { return column == 0 ? first : others[column - 1]; }
+  // Whether a function has made the row null, which deletes it.
+  bool gone() const { return first.texts && first.texts->none; }
 };
 
 // Belongs to one task.
