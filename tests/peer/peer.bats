@@ -1,0 +1,65 @@
+#!/usr/bin/env bats
+# Kafka Streams as oracle: it and kstream make the same tables of the same topics, and end with the same
+# rows and the same state. What is compared how is told in README.md and peer.py.
+#
+# One trial serves all tests here; a failed one is made again with its seed: KSTREAM_PEER_SEED=N
+load ../broker/helper
+
+setup_file() {
+  load ../broker/helper
+  [[ -d $ROOT/build/broker/libs ]] || return 0
+  setup
+  export PEER_JARS=$ROOT/build/broker/libs PEER_BUILD PEER_RESULTS=$BATS_FILE_TMPDIR
+  PEER_BUILD=$(dirname "$(dirname "$(command -v kstream-agg)")")
+  [[ -x $PEER_BUILD/tests/peer/peer_stages ]] || PEER_BUILD=$BUILD
+  local seed=${KSTREAM_PEER_SEED:-$((RANDOM * 32768 + RANDOM))}
+  echo "# seed $seed" >&3
+  "$ROOT/tests/peer/peer.py" run "$PEER_RESULTS" --seed "$seed" 2>"$PEER_RESULTS/log" ||
+    fail "$(tail -n 40 "$PEER_RESULTS/log")"
+}
+
+# agree CASE [LEAST]: under each guarantee kstream has the rows and the state of Kafka Streams, and they are
+# not few.
+agree() {
+  need_kafka_tools
+  local what who
+  for what in rows changelog; do
+    (($(wc -l <"$PEER_RESULTS/$1.$what.oracle") >= ${2:-30})) || fail "too few rows to say anything"
+    for who in "$PEER_RESULTS/$1.$what".*-once; do
+      run diff "$PEER_RESULTS/$1.$what.oracle" "$who"
+      ((status == 0)) || fail "$1: $what, ${who##*.} (>) and Kafka Streams (<): ${output:0:2000}"
+    done
+  done
+}
+
+@test "peer: count by key" { agree count; }
+@test "peer: count, sum, min, max, first and last by key" { agree summary; }
+@test "peer: count, sum, min and max by an expression, repartitioned" { agree users; }
+@test "peer: a reducer in C++ that deletes" { agree sentence; }
+@test "peer: an aggregate of functions in C++ that deletes" { agree letters; }
+@test "peer: a reducer of a stream with another key" { agree largest; }
+@test "peer: a table with tombstones" { agree latest; }
+@test "peer: the changes of a table, counted by another key" { agree changes 3; }
+
+# plant KEY=VALUE: a record behind those that $table has of that key; no VALUE is a tombstone.
+plant() {
+  put "$table" -Z -K= -p "$(jq --arg key "${1%%=*}" 'select(.[0] == $key)[3]' "$oracle")" <<<"$1"
+}
+
+# A comparison that sees nothing would agree with everything.
+@test "peer: rows that are wrong, lost and invented are seen, and no others" {
+  need_kafka_tools
+  topic table 3
+  local oracle=$PEER_RESULTS/count.rows.oracle prefix
+  prefix=$(cat "$PEER_RESULTS/prefix")
+  kstream-agg -q -i "$prefix-events" -o "$table" -G "$table" --state-dir state --count -e
+  "$ROOT/tests/peer/peer.py" rows "$table" >rows
+  diff "$oracle" rows
+  plant 'k10={"key":"k10","count":1}'
+  plant 'k11='
+  put "$table" -K= -p 0 <<<'k1000={"key":"k1000","count":1}'
+  "$ROOT/tests/peer/peer.py" rows "$table" >rows
+  run diff "$oracle" rows
+  assert_equal "$(sed -n 's/^\([<>]\) \["\([^"]*\).*/\1\2/p' <<<"$output" | sort | paste -sd' ')" \
+    '<k10 <k11 >k10 >k1000'
+}
