@@ -6,6 +6,7 @@
 //   raw_loop create TOPIC PARTITIONS a topic that keeps its records whatever their age
 //   raw_loop delete TOPIC...
 //   raw_loop fill TOPIC N            N records, keyed, spread by murmur2
+//   raw_loop keys TOPIC N            N small records, each with another key, in no order
 //   raw_loop copy IN OUT N           the loop itself: N records, from the beginning
 //
 // The broker is $KSTREAM_BROKERS. `copy` prints one line of NAME=VALUE figures that count from the
@@ -220,6 +221,25 @@ void Fill(const char* topic, int64_t count) {
   Flush(producer.get());
 }
 
+void Keys(const char* topic, int64_t count) {
+  constexpr int64_t kStride =
+      7'368'787;  // a prime: each key once, while count is none of its multiples
+  const Client producer = Producer();
+  std::array<char, 32> key;
+  std::array<char, 32> value;
+  for (int64_t i = 0; i < count; ++i) {
+    const auto number = static_cast<long long>(i * kStride % count);
+    const int key_size = std::snprintf(key.data(), key.size(), "user-%08lld", number);
+    const int value_size = std::snprintf(value.data(), value.size(), R"({"id":%lld})", number);
+    Send(producer.get(), topic, {key.data(), static_cast<size_t>(key_size)},
+         {value.data(), static_cast<size_t>(value_size)}, kFirstTimestamp + i);
+    if (i % 1024 == 0) {
+      rd_kafka_poll(producer.get(), 0);
+    }
+  }
+  Flush(producer.get());
+}
+
 int32_t CountPartitions(rd_kafka_t* client, const char* name) {
   rd_kafka_topic_t* topic = rd_kafka_topic_new(client, name, nullptr);
   const rd_kafka_metadata_t* metadata = nullptr;
@@ -296,10 +316,12 @@ int main(int argc, char** argv) {
     Delete({words.begin() + 1, words.end()});
   } else if (verb == "fill" && words.size() == 3) {
     Fill(words[1], std::atoll(words[2]));
+  } else if (verb == "keys" && words.size() == 3) {
+    Keys(words[1], std::atoll(words[2]));
   } else if (verb == "copy" && words.size() == 4) {
     Copy(words[1], words[2], std::atoll(words[3]));
   } else {
     Die("usage: raw_loop lines N | create TOPIC PARTITIONS | delete TOPIC... | fill TOPIC N | "
-        "copy IN OUT N");
+        "keys TOPIC N | copy IN OUT N");
   }
 }
