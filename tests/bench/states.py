@@ -40,10 +40,9 @@ class Counting:
 
     def _knows(self, flags):
         """Whether this build can do it."""
-        return subprocess.run([self.tools / 'kstream-agg', '-n', '-q', '-b', os.environ['KSTREAM_BROKERS'],
-                               '-i', self.empty, '-o', self.empty + '-out', '-G', 'bench', '-e',
-                               '--create-output', '1', '--state-dir', self.work, '--count', *flags],
-                              stderr=subprocess.DEVNULL).returncode == 0
+        return subprocess.run([self.tools / 'kstream-agg', '--explain', '-b', os.environ['KSTREAM_BROKERS'],
+                               '-i', self.empty, '-o', 'out', '-G', 'bench', '--count', *flags],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
 
     def _idle(self, flags):
         runs = [self._with_sink(lambda sink: self.agg(self.empty, sink, flags)) for _ in range(3)]
