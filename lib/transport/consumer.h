@@ -97,9 +97,13 @@ class Consumer {
   // Commits positions (offset of the next record to read). Asynchronous: `done` is called from a
   // later Poll of the same thread. CommitSync blocks until it is decided. kFenced: the group has
   // moved on, and whoever has the partitions next reads again what was not committed; when it has
-  // put this member out for good, the next Poll or Close says so. While the member joins
-  // its group a commit is kept back: CommitSync for 5 s at most (kFenced), an
-  // asynchronous one, which a newer one of its partitions replaces, as long as it takes.
+  // put this member out for good, the next Poll or Close says so.
+  //
+  // How long CommitSync blocks at most, from the call on: 2 s while revoked partitions wait for
+  // Unassign, since the whole group waits for them (kFenced); 5 s while the group moves: this
+  // member joins, which keeps a commit back, or the group refuses it for now (kFenced); and else,
+  // without an answer of its coordinator, the deadline of the cluster (kCluster). An asynchronous
+  // commit is kept back for as long as the join takes; a newer one of its partitions replaces it.
   virtual void CommitAsync(std::vector<PartitionOffset> offsets,
                            std::function<void(Status)> done) = 0;
   virtual Status CommitSync(std::vector<PartitionOffset> offsets) = 0;

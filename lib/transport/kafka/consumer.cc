@@ -177,7 +177,7 @@ void KafkaConsumer::CommitAsync(std::vector<PartitionOffset> offsets,
 }
 
 Status KafkaConsumer::CommitSync(std::vector<PartitionOffset> offsets) {
-  return commits_->Wait(offsets);
+  return commits_->Wait(offsets, !owed_.empty());
 }
 
 Result<std::vector<PartitionOffset>> KafkaConsumer::Committed(

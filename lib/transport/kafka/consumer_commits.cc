@@ -13,22 +13,40 @@
 namespace kstream::transport::kafka {
 namespace {
 
-constexpr std::chrono::milliseconds kPause{50};
-constexpr std::chrono::milliseconds kJoinTurn{5};
+using Millis = std::chrono::milliseconds;
+
+constexpr Millis kPause{50};
+constexpr Millis kTurn{5};
 // Who waits for a commit holds up its own end, or its whole group; what is not committed is read
 // again.
-constexpr std::chrono::seconds kSettleLimit{5};
+constexpr Millis kSettleLimit{5000};
+constexpr Millis kOwedLimit{2000};
 
-bool WorthAnotherTry(rd_kafka_resp_err_t error) {
-  return IsTransient(error) || error == RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION;
+// The group's own refusals: it is between two generations, or has one that this member has not
+// heard of.
+bool Moves(rd_kafka_resp_err_t refusal) {
+  return refusal == RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS ||
+         refusal == RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION;
 }
 
-// The outcome of the commit that answers to `queue`. Without a broker there is none, ever.
-rd_kafka_resp_err_t Answer(rd_kafka_queue_t* queue, Clock::time_point end) {
-  const auto left =
-      std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count();
-  const Event event(rd_kafka_queue_poll(queue, static_cast<int>(std::max<int64_t>(left, 0))));
-  return event == nullptr ? RD_KAFKA_RESP_ERR__TIMED_OUT : rd_kafka_event_error(event.get());
+bool WorthAnotherTry(rd_kafka_resp_err_t error) { return IsTransient(error) || Moves(error); }
+
+// The outcome of the commit that answers to `queue`, if it comes before `over`. Without a broker
+// there is none, ever.
+template <typename F>
+rd_kafka_resp_err_t Answer(rd_kafka_queue_t* queue, const F& over) {
+  for (;;) {
+    const Event event(rd_kafka_queue_poll(queue, kTurn.count()));
+    if (event != nullptr) return rd_kafka_event_error(event.get());
+    if (over()) return RD_KAFKA_RESP_ERR__TIMED_OUT;
+  }
+}
+
+Status NotSettled(Millis limit) {
+  return {StatusCode::kFenced,
+          fmt::format("committing offsets: the group has not settled within {} s, as when a member "
+                      "does not poll: start again",
+                      limit.count() / 1000.0)};
 }
 
 }  // namespace
@@ -109,30 +127,28 @@ void Commits::Serve() {
   }
 }
 
-Status Commits::Wait(const std::vector<PartitionOffset>& offsets) {
+Status Commits::Wait(const std::vector<PartitionOffset>& offsets, bool owed) {
   KSTREAM_RETURN_IF_ERROR(CheckMetadata(offsets));
   Supersede(offsets);
-  const Clock::time_point end = Clock::now() + handle_->deadline();
-  const auto settle = std::min<std::chrono::milliseconds>(handle_->deadline(), kSettleLimit);
-  const Clock::time_point settled = Clock::now() + settle;
+  const Clock::time_point begin = Clock::now();
+  const Millis limit = std::min(handle_->deadline(), owed ? kOwedLimit : kSettleLimit);
+  bool refused = false;  // by the group, in its last answer
+  const auto moves = [&] { return owed || refused || joins_->under_way(); };
+  const auto over = [&] { return Clock::now() >= begin + (moves() ? limit : handle_->deadline()); };
   const PartitionList list = ToCommit(offsets);
   // An answer that comes when nobody waits any more goes with the queue.
   const Queue answers(rd_kafka_queue_new(handle_->get()));
-  for (;;) {
-    for (; joins_->under_way(); std::this_thread::sleep_for(kJoinTurn)) {
-      if (Clock::now() < settled) continue;
-      return Status(
-          StatusCode::kFenced,
-          fmt::format("committing offsets: the group has not settled within {} s, as when a member "
-                      "does not poll: start again",
-                      settle.count() / 1000.0));
+  for (;; std::this_thread::sleep_for(kPause)) {
+    for (; joins_->under_way(); std::this_thread::sleep_for(kTurn)) {
+      if (over()) return NotSettled(limit);
     }
     rd_kafka_resp_err_t error =
         rd_kafka_commit_queue(handle_->get(), list.get(), answers.get(), nullptr, nullptr);
-    if (error == RD_KAFKA_RESP_ERR_NO_ERROR) error = Answer(answers.get(), end);
+    if (error == RD_KAFKA_RESP_ERR_NO_ERROR) error = Answer(answers.get(), over);
     unanswered_ = error == RD_KAFKA_RESP_ERR__TIMED_OUT;
-    if (!WorthAnotherTry(error) || Clock::now() >= end) return Outcome(error);
-    std::this_thread::sleep_for(kPause);
+    if (!WorthAnotherTry(error)) return Outcome(error);
+    if (!unanswered_) refused = Moves(error);
+    if (over()) return moves() ? NotSettled(limit) : Outcome(error);
   }
 }
 

@@ -4,6 +4,12 @@
 // refused commit is normal: it is sent again until the deadline. Not so once partitions were lost:
 // they may have a new owner, and what is then under way is let go. While the member joins, commits
 // wait here: see consumer_joins.h.
+//
+// Who waits for a commit has two kinds of patience: the cluster's deadline for a coordinator that
+// does not answer or is not there, and a few seconds for a group that moves. It moves while this
+// member joins, when its last answer was that it does, and while it waits for this very member.
+//
+// Tested by tests/unit/transport/kafka/commits_test.cc and faults_test.cc.
 #ifndef KSTREAM_TRANSPORT_KAFKA_CONSUMER_COMMITS_H_
 #define KSTREAM_TRANSPORT_KAFKA_CONSUMER_COMMITS_H_
 
@@ -30,8 +36,9 @@ class Commits {
   // `done` is called from Serve().
   void Start(std::vector<PartitionOffset> offsets, std::function<void(Status)> done);
   // Until the cluster has answered; kCluster when it has not by the deadline, kFenced when the
-  // group has not settled by then.
-  Status Wait(const std::vector<PartitionOffset>& offsets);
+  // group has moved for longer than it is given: 5 s, or 2 s when it waits for an answer that this
+  // member has `owed` it since before. All of it counts from the call.
+  Status Wait(const std::vector<PartitionOffset>& offsets, bool owed);
 
   // Whether a Wait ended without an answer.
   bool unanswered() const { return unanswered_; }

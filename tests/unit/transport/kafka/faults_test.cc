@@ -91,6 +91,38 @@ TEST_F(Faults, ACommitIsRepeatedUntilItIsTaken) {
   EXPECT_EQ(Committed(), 6);
 }
 
+// However often the group is asked: the cluster's deadline is not for it.
+class Refusals : public Faults, public ::testing::WithParamInterface<rd_kafka_resp_err_t> {};
+
+TEST_P(Refusals, ACommitThatTheGroupAlwaysRefusesEndsInSeconds) {
+  const auto patient = Connect(brokers_, {{"heartbeat.interval.ms", "100"}}, {}, seconds(60));
+  Join(patient.get());
+  Inject(kOffsetCommit, std::vector<rd_kafka_resp_err_t>(1000, GetParam()));
+  const auto begin = std::chrono::steady_clock::now();
+  const Status status = consumer_->CommitSync({{kIn0, 5, ""}});
+  const auto took = std::chrono::steady_clock::now() - begin;
+  EXPECT_EQ(status.code(), StatusCode::kFenced);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("not settled within 5 s"));
+  EXPECT_GE(took, seconds(5));
+  EXPECT_LT(took, seconds(30));
+}
+
+INSTANTIATE_TEST_SUITE_P(OfTheGroup, Refusals,
+                         ::testing::Values(RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS,
+                                           RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION),
+                         [](const auto& info) { return rd_kafka_err2name(info.param); });
+
+// That is no refusal: the group cannot be asked yet.
+TEST_F(Faults, ACoordinatorThatIsNotReadyIsGivenTheDeadline) {
+  const auto cluster = Connect(brokers_, {}, {}, seconds(7));
+  Join(cluster.get());
+  Inject(kOffsetCommit,
+         std::vector<rd_kafka_resp_err_t>(1000, RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS));
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(consumer_->CommitSync({{kIn0, 5, ""}}).code(), StatusCode::kCluster);
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, seconds(7));
+}
+
 TEST_F(Faults, ACommitThatIsNotAllowedFails) {
   Join();
   Inject(kOffsetCommit, {RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED});

@@ -330,6 +330,32 @@ TEST_F(GroupMock, ACommitThatNobodyAnswersEndsAtTheDeadline) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, seconds(20));
 }
 
+// The group waits for the answer to a revocation, so a commit before it may not take long; and the
+// answer can be given although the commit failed.
+TEST_F(GroupMock, ACommitBeforeARevocationIsAnsweredHoldsTheGroupUpForTwoSeconds) {
+  constexpr int16_t kOffsetCommit = 8;
+  NewTopic("two", 2);
+  // The mock lets a join wait for almost a session.
+  auto cluster =
+      Connect(brokers_, {{"session.timeout.ms", "4000"}, {"heartbeat.interval.ms", "100"}}, {},
+              seconds(60));
+  Member first(cluster.get(), "g", "two");
+  ASSERT_TRUE(Until([&] { return first.assigned.size() == 2; }, {&first}));
+  Member second(cluster.get(), "g", "two");
+  ASSERT_TRUE(Until([&] { return first.revoked.size() == 1; }, {&first, &second}));
+  const std::vector<rd_kafka_resp_err_t> refused(1000, RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS);
+  rd_kafka_mock_push_request_errors_array(mock_, kOffsetCommit, refused.size(), refused.data());
+  const auto start = std::chrono::steady_clock::now();
+  const Status status = first.consumer->CommitSync({{*first.revoked.begin(), 1, ""}});
+  const auto took = std::chrono::steady_clock::now() - start;
+  EXPECT_EQ(status.code(), StatusCode::kFenced) << status.message();
+  EXPECT_NE(status.message().find("within 2 s"), std::string_view::npos) << status.message();
+  EXPECT_GE(took, seconds(2));
+  EXPECT_LT(took, seconds(30));
+  first.Give(*std::set(first.revoked).begin());
+  EXPECT_TRUE(Until([&] { return second.assigned.size() == 1; }, {&first, &second}));
+}
+
 // librdkafka aborts the process when it is closed in this state.
 TEST_F(GroupMock, AMemberWhoseJoinIsNeverFinishedClosesAtTheDeadline) {
   constexpr int16_t kSyncGroup = 14;
