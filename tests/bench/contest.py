@@ -119,6 +119,7 @@ class Table:
                      against_ours(it, lambda our: our.rate / it.rate),
                      against_ours(it, lambda our: it.cpu_per_million / our.cpu_per_million)]
             self.lines.append(' | '.join(['', *(c.replace('|', '\\|') for c in cells), '']).strip())
+            say(self.lines[-1])  # a run that breaks off later was not for nothing
 
     def print(self):
         print('\n'.join(self.lines), flush=True)

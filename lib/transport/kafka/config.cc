@@ -115,13 +115,16 @@ std::string Get(const rd_kafka_conf_t* conf, const char* name) {
 }
 
 Result<Conf> ConsumerConf(const Options& options, const ConsumerOptions& consumer) {
-  // A full local queue stops fetching for a whole second (before librdkafka 2.2), so the count must
-  // not be what fills it, and the bytes must hold a second's worth.
-  const int queue = std::max(65536 / std::max(consumer.threads, 1), 4096);
+  // A full local queue stops fetching for a whole second (before librdkafka 2.2), so it must hold a
+  // second's worth. Bytes are those of keys and values alone, and each message costs some 400 more:
+  // without a limit to their number, small ones that wait for a slow stage would take gigabytes.
+  const int threads = std::max(consumer.threads, 1);
+  const int queue = std::max(65536 / threads, 4096);
+  const int messages = std::max(600'000 / threads, 40'000);
   const Properties defaults = {
       {"fetch.wait.max.ms", "10"},
       {"fetch.message.max.bytes", "4194304"},
-      {"queued.min.messages", "10000000"},
+      {"queued.min.messages", std::to_string(messages)},
       {"queued.max.messages.kbytes", std::to_string(queue)},
       {"isolation.level", "read_committed"},
       {"session.timeout.ms", "45000"},
