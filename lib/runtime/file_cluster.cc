@@ -61,6 +61,18 @@ class FileAdmin final : public transport::Admin {
   Result<transport::GroupDescription> DescribeGroup(const std::string& /*group*/) override {
     return Refused();
   }
+  Result<std::vector<transport::PartitionOffset>> GroupOffsets(
+      const std::string& /*group*/) override {
+    return Refused();
+  }
+  Status SetGroupOffsets(const std::string& /*group*/,
+                         std::span<const transport::PartitionOffset> /*offsets*/) override {
+    return Refused();
+  }
+  Status DeleteGroupOffsets(const std::string& /*group*/,
+                            std::span<const TopicPartition> /*partitions*/) override {
+    return Refused();
+  }
 
  private:
   std::vector<FileTopic>::const_iterator Find(const std::string& path) const {

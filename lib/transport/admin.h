@@ -31,6 +31,9 @@ struct GroupDescription {
   std::vector<GroupMember> members;
 };
 
+// kRefused: the group has members, so its commits are theirs.
+Status GroupInUse(const std::string& group);
+
 class Admin {
  public:
   virtual ~Admin() = default;
@@ -68,6 +71,16 @@ class Admin {
 
   // Who is in the group, live. A group that is not known is an empty description.
   virtual Result<GroupDescription> DescribeGroup(const std::string& group) = 0;
+  // All that the group has committed, with metadata; those of an open transaction once it has
+  // ended. Nothing of a group that is not known.
+  virtual Result<std::vector<PartitionOffset>> GroupOffsets(const std::string& group) = 0;
+  // Commits for a group that nobody is in, and makes it when there is none. kRefused: somebody is.
+  virtual Status SetGroupOffsets(const std::string& group,
+                                 std::span<const PartitionOffset> offsets) = 0;
+  // Forgets what a group has committed of these; where that is nothing it does nothing. kRefused:
+  // somebody is in the group.
+  virtual Status DeleteGroupOffsets(const std::string& group,
+                                    std::span<const TopicPartition> partitions) = 0;
 };
 
 }  // namespace kstream::transport

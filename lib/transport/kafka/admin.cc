@@ -6,6 +6,7 @@
 
 #include "transport/kafka/admin_requests.h"
 #include "transport/kafka/errors.h"
+#include "transport/kafka/group_requests.h"
 #include "transport/kafka/raii.h"
 #include "transport/pattern.h"
 
@@ -160,6 +161,20 @@ Status KafkaAdmin::DeleteRecords(const std::map<TopicPartition, int64_t>& before
 
 Result<GroupDescription> KafkaAdmin::DescribeGroup(const std::string& group) {
   return kafka::DescribeGroup(handle_.get(), group);
+}
+
+Result<std::vector<PartitionOffset>> KafkaAdmin::GroupOffsets(const std::string& group) {
+  return kafka::GroupOffsets(handle_.get(), group);
+}
+
+Status KafkaAdmin::SetGroupOffsets(const std::string& group,
+                                   std::span<const PartitionOffset> offsets) {
+  return kafka::SetGroupOffsets(handle_.get(), group, offsets);
+}
+
+Status KafkaAdmin::DeleteGroupOffsets(const std::string& group,
+                                      std::span<const TopicPartition> partitions) {
+  return kafka::DeleteGroupOffsets(handle_.get(), group, partitions);
 }
 
 }  // namespace kstream::transport::kafka

@@ -33,6 +33,11 @@ class KafkaAdmin : public Admin {
   Status DeleteTopic(const std::string& topic) override;
   Status DeleteRecords(const std::map<TopicPartition, int64_t>& before) override;
   Result<GroupDescription> DescribeGroup(const std::string& group) override;
+  Result<std::vector<PartitionOffset>> GroupOffsets(const std::string& group) override;
+  Status SetGroupOffsets(const std::string& group,
+                         std::span<const PartitionOffset> offsets) override;
+  Status DeleteGroupOffsets(const std::string& group,
+                            std::span<const TopicPartition> partitions) override;
 
  private:
   explicit KafkaAdmin(std::unique_ptr<Handle> handle) : handle_(std::move(handle)) {}

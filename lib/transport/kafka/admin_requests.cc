@@ -2,10 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
-#include "transport/kafka/errors.h"
-#include "transport/kafka/raii.h"
+#include "transport/kafka/ask.h"
 
 namespace kstream::transport::kafka {
 namespace {
@@ -19,39 +16,6 @@ using NewPartitions =
     std::unique_ptr<rd_kafka_NewPartitions_t, Destroy<rd_kafka_NewPartitions_destroy>>;
 using NewTopic = std::unique_ptr<rd_kafka_NewTopic_t, Destroy<rd_kafka_NewTopic_destroy>>;
 
-// Sends one request and waits for its event; `send` gets the options and the queue of the answer.
-template <typename F>
-Result<Event> Ask(Handle* handle, rd_kafka_admin_op_t op, const std::string& what,
-                  std::chrono::milliseconds wait, F send) {
-  Queue queue(rd_kafka_queue_new(handle->get()));
-  AdminOptions options(rd_kafka_AdminOptions_new(handle->get(), op));
-  const int limit = static_cast<int>(std::max<int64_t>(wait.count(), 1));
-  char text[256];
-  const rd_kafka_resp_err_t refused =
-      rd_kafka_AdminOptions_set_request_timeout(options.get(), limit, text, sizeof text);
-  if (refused != RD_KAFKA_RESP_ERR_NO_ERROR) return ClusterError(refused, what);
-  send(options.get(), queue.get());
-  const Clock::time_point end = Clock::now() + std::chrono::milliseconds(limit + 1000);
-  Event event;
-  while (event == nullptr) {
-    event.reset(rd_kafka_queue_poll(queue.get(), 100));
-    if (event != nullptr) break;
-    if (handle->stopped()) return handle->Stopped(what);
-    if (Clock::now() >= end) return ClusterError(RD_KAFKA_RESP_ERR__TIMED_OUT, what);
-  }
-  const rd_kafka_resp_err_t error = rd_kafka_event_error(event.get());
-  if (error == RD_KAFKA_RESP_ERR_NO_ERROR) {
-    handle->Heard();
-    return event;
-  }
-  rd_kafka_poll(handle->get(), 0);
-  if (!handle->fatal().ok()) return handle->fatal();
-  if (IsTransient(error)) {
-    return handle->silent() ? handle->Unreachable() : ClusterError(error, what);
-  }
-  return Status::Cluster(fmt::format("{}: {}", what, rd_kafka_event_error_string(event.get())));
-}
-
 // What became of the one topic that was asked for.
 Status TopicOutcome(const rd_kafka_topic_result_t* const* topics, size_t count,
                     const std::string& what) {
@@ -61,30 +25,6 @@ Status TopicOutcome(const rd_kafka_topic_result_t* const* topics, size_t count,
   const char* why = rd_kafka_topic_result_error_string(topics[0]);
   return Status::Cluster(
       fmt::format("{}: {}", what, why != nullptr ? why : rd_kafka_err2str(error)));
-}
-
-std::string Text(const char* text) { return text == nullptr ? "" : text; }
-
-GroupDescription Describe(const rd_kafka_ConsumerGroupDescription_t* group) {
-  GroupDescription description;
-  const auto state = rd_kafka_ConsumerGroupDescription_state(group);
-  if (state == RD_KAFKA_CONSUMER_GROUP_STATE_DEAD) return description;  // never was, or no more
-  description.state = rd_kafka_consumer_group_state_name(state);
-  const size_t members = rd_kafka_ConsumerGroupDescription_member_count(group);
-  for (size_t i = 0; i < members; i++) {
-    const auto* member = rd_kafka_ConsumerGroupDescription_member(group, i);
-    GroupMember& shown = description.members.emplace_back();
-    shown.client_id = Text(rd_kafka_MemberDescription_client_id(member));
-    shown.instance_id = Text(rd_kafka_MemberDescription_group_instance_id(member));
-    shown.member_id = Text(rd_kafka_MemberDescription_consumer_id(member));
-    shown.host = Text(rd_kafka_MemberDescription_host(member));
-    const auto* assignment = rd_kafka_MemberDescription_assignment(member);
-    if (assignment == nullptr) continue;
-    for (const auto& element : Elements(rd_kafka_MemberAssignment_partitions(assignment))) {
-      shown.assigned.push_back({element.topic, element.partition});
-    }
-  }
-  return description;
 }
 
 }  // namespace
@@ -195,37 +135,6 @@ Status DeleteRecords(Handle* handle, const std::map<TopicPartition, int64_t>& be
         element.err, fmt::format("{} of {}[{}]", what, element.topic, element.partition)));
   }
   return Status::Ok();
-}
-
-Result<GroupDescription> DescribeGroup(Handle* handle, const std::string& group) {
-  const std::string what = "asking for the members of group " + group;
-  GroupDescription description;
-  Status unanswered;
-  // The answer may be that the group's coordinator is moving, or is just being made.
-  const Status status = handle->Try(what, [&](int) {
-    const Result<Event> event =
-        Ask(handle, RD_KAFKA_ADMIN_OP_DESCRIBECONSUMERGROUPS, what, handle->deadline(),
-            [&](auto* options, auto* queue) {
-              const char* groups[] = {group.c_str()};
-              rd_kafka_DescribeConsumerGroups(handle->get(), groups, 1, options, queue);
-            });
-    unanswered = event.status();
-    if (!event.ok()) return RD_KAFKA_RESP_ERR__FAIL;
-    size_t count = 0;
-    const auto* result = rd_kafka_event_DescribeConsumerGroups_result(event->get());
-    const auto* const* groups = rd_kafka_DescribeConsumerGroups_result_groups(result, &count);
-    if (count != 1) {
-      unanswered = Status::Cluster(what + ": no answer");
-      return RD_KAFKA_RESP_ERR__FAIL;
-    }
-    const auto* error = rd_kafka_ConsumerGroupDescription_error(groups[0]);
-    const rd_kafka_resp_err_t code = rd_kafka_error_code(error);  // none: no error
-    if (code == RD_KAFKA_RESP_ERR_NO_ERROR) description = Describe(groups[0]);
-    return code == RD_KAFKA_RESP_ERR_GROUP_ID_NOT_FOUND ? RD_KAFKA_RESP_ERR_NO_ERROR : code;
-  });
-  KSTREAM_RETURN_IF_ERROR(unanswered);
-  KSTREAM_RETURN_IF_ERROR(status);
-  return description;
 }
 
 }  // namespace kstream::transport::kafka

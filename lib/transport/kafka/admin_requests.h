@@ -1,5 +1,5 @@
-// Requests of librdkafka's admin API, which answer through an event queue, as plain calls. Any
-// handle can send them.
+// Requests about topics to librdkafka's admin API, which answers through an event queue, as plain
+// calls. Any handle can send them.
 #ifndef KSTREAM_TRANSPORT_KAFKA_ADMIN_REQUESTS_H_
 #define KSTREAM_TRANSPORT_KAFKA_ADMIN_REQUESTS_H_
 
@@ -27,7 +27,6 @@ Result<bool> CreateTopic(Handle* handle, const std::string& name, int32_t partit
 Status CreatePartitions(Handle* handle, const std::string& topic, int32_t total);
 Status DeleteTopic(Handle* handle, const std::string& topic);
 Status DeleteRecords(Handle* handle, const std::map<TopicPartition, int64_t>& before);
-Result<GroupDescription> DescribeGroup(Handle* handle, const std::string& group);
 
 }  // namespace kstream::transport::kafka
 

@@ -100,6 +100,34 @@ class MemoryAdmin final : public Admin {
     return found == broker_->groups.end() ? GroupDescription() : found->second.Describe();
   }
 
+  Result<std::vector<PartitionOffset>> GroupOffsets(const std::string& group) override {
+    const std::lock_guard lock(broker_->mutex);
+    std::vector<PartitionOffset> offsets;
+    const auto found = broker_->groups.find(group);
+    if (found == broker_->groups.end()) return offsets;
+    for (const auto& [partition, offset] : found->second.committed()) offsets.push_back(offset);
+    return offsets;
+  }
+
+  Status SetGroupOffsets(const std::string& group,
+                         std::span<const PartitionOffset> offsets) override {
+    const std::lock_guard lock(broker_->mutex);
+    Group& changed = broker_->groups[group];
+    if (!changed.members().empty()) return GroupInUse(group);
+    for (const PartitionOffset& offset : offsets) changed.committed()[offset.partition] = offset;
+    return Status::Ok();
+  }
+
+  Status DeleteGroupOffsets(const std::string& group,
+                            std::span<const TopicPartition> partitions) override {
+    const std::lock_guard lock(broker_->mutex);
+    const auto found = broker_->groups.find(group);
+    if (found == broker_->groups.end()) return Status::Ok();
+    if (!found->second.members().empty()) return GroupInUse(group);
+    for (const TopicPartition& partition : partitions) found->second.committed().erase(partition);
+    return Status::Ok();
+  }
+
  private:
   std::optional<int32_t> PartitionsOf(const std::string& name) const {
     const auto topic = broker_->topics.find(name);

@@ -54,6 +54,16 @@ class FakeAdmin final : public transport::Admin {
     EXPECT_EQ(group, "shop");
     return answer_();
   }
+  Result<std::vector<transport::PartitionOffset>> GroupOffsets(const std::string&) override {
+    return No();
+  }
+  Status SetGroupOffsets(const std::string&, std::span<const transport::PartitionOffset>) override {
+    return No();
+  }
+  Status DeleteGroupOffsets(const std::string&,
+                            std::span<const transport::TopicPartition>) override {
+    return No();
+  }
 
  private:
   static Status No() { return Status::Usage("not asked for"); }

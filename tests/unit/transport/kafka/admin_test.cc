@@ -105,6 +105,37 @@ TEST_F(AdminTest, RecordsBelowAnOffsetAreDeleted) {
   EXPECT_THAT(std::string(refused.message()), HasSubstr(compacted));
 }
 
+TEST_F(AdminTest, TheCommitsOfAGroupAreChangedWhenNobodyIsInIt) {
+  const std::string topic = NewTopic(3);
+  const TopicPartition zero{topic, 0}, one{topic, 1}, two{topic, 2};
+  EXPECT_THAT(Must(admin_->GroupOffsets(topic)), IsEmpty());
+  ASSERT_OK(admin_->DeleteGroupOffsets(topic, std::vector{zero}));
+  ASSERT_OK(admin_->SetGroupOffsets(topic,
+                                    std::vector<PartitionOffset>{{zero, 5, "said"}, {one, 6, ""}}));
+  const auto tell = [&] {
+    std::map<TopicPartition, std::pair<int64_t, std::string>> all;
+    for (const auto& o : Must(admin_->GroupOffsets(topic))) {
+      all[o.partition] = {o.offset, o.metadata};
+    }
+    return all;
+  };
+  EXPECT_THAT(tell(), ElementsAre(Pair(zero, Pair(5, "said")), Pair(one, Pair(6, ""))));
+
+  auto consumer = Join(cluster_.get(), topic, "");
+  Settle(consumer.get());
+  const Status set = admin_->SetGroupOffsets(topic, std::vector<PartitionOffset>{{zero, 0, ""}});
+  EXPECT_EQ(set.code(), StatusCode::kRefused) << set.message();
+  const Status deleted = admin_->DeleteGroupOffsets(topic, std::vector{zero});
+  EXPECT_EQ(deleted.code(), StatusCode::kRefused) << deleted.message();
+  ASSERT_OK(consumer->Close());
+
+  ASSERT_OK(admin_->SetGroupOffsets(topic, std::vector<PartitionOffset>{{zero, 0, ""}}));
+  ASSERT_OK(admin_->DeleteGroupOffsets(topic, std::vector{one, two}));
+  EXPECT_THAT(tell(), ElementsAre(Pair(zero, Pair(0, ""))));
+  ASSERT_OK(admin_->SetGroupOffsets(topic, {}));
+  ASSERT_OK(admin_->DeleteTopic(topic));
+}
+
 TEST_F(AdminTest, ATopicIsDeletedOnceAndMissingIsFine) {
   const std::string topic = NewTopic(1);
   ASSERT_OK(admin_->DeleteTopic(topic));

@@ -109,6 +109,26 @@ TEST_F(Membership, AGroupThatWaitsForAnAnswerTellsNoAssignment) {
   EXPECT_EQ(Describe().state, "Empty");
 }
 
+TEST_F(Membership, TheCommitsOfAGroupAreChangedWhenNobodyIsInIt) {
+  const auto admin = *cluster_.NewAdmin();
+  EXPECT_THAT(*admin->GroupOffsets("g"), IsEmpty());
+  EXPECT_TRUE(admin->DeleteGroupOffsets("g", std::vector{kT0}).ok());
+  ASSERT_TRUE(
+      admin->SetGroupOffsets("g", std::vector<PartitionOffset>{{kT0, 5, "x"}, {kT1, 6, ""}}).ok());
+  Polled a(&cluster_, "a");
+  Turns({&a});
+  EXPECT_EQ(admin->SetGroupOffsets("g", std::vector<PartitionOffset>{{kT0, 0, ""}}).code(),
+            StatusCode::kRefused);
+  EXPECT_EQ(admin->DeleteGroupOffsets("g", std::vector{kT0}).code(), StatusCode::kRefused);
+  ASSERT_TRUE(a->Close().ok());
+  ASSERT_TRUE(admin->DeleteGroupOffsets("g", std::vector{kT1, kT2}).ok());
+  const auto offsets = *admin->GroupOffsets("g");
+  ASSERT_THAT(offsets, SizeIs(1));
+  EXPECT_EQ(offsets[0].partition, kT0);
+  EXPECT_EQ(offsets[0].offset, 5);
+  EXPECT_EQ(offsets[0].metadata, "x");
+}
+
 TEST_F(Membership, AStaticMemberComesBackToWhatItHad) {
   Polled a(&cluster_, "a");
   std::optional<Polled> b(std::in_place, &cluster_, "b", "host-b");

@@ -1,0 +1,54 @@
+// Ask: one request of librdkafka's admin API, which answers through an event queue, as a plain
+// call.
+#ifndef KSTREAM_TRANSPORT_KAFKA_ASK_H_
+#define KSTREAM_TRANSPORT_KAFKA_ASK_H_
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+
+#include "kstream/status.h"
+#include "transport/kafka/errors.h"
+#include "transport/kafka/handle.h"
+#include "transport/kafka/raii.h"
+
+namespace kstream::transport::kafka {
+
+// Sends one request and waits for its event; `send` gets the options and the queue of the answer.
+template <typename F>
+Result<Event> Ask(Handle* handle, rd_kafka_admin_op_t op, const std::string& what,
+                  std::chrono::milliseconds wait, F send) {
+  Queue queue(rd_kafka_queue_new(handle->get()));
+  AdminOptions options(rd_kafka_AdminOptions_new(handle->get(), op));
+  const int limit = static_cast<int>(std::max<int64_t>(wait.count(), 1));
+  char text[256];
+  const rd_kafka_resp_err_t refused =
+      rd_kafka_AdminOptions_set_request_timeout(options.get(), limit, text, sizeof text);
+  if (refused != RD_KAFKA_RESP_ERR_NO_ERROR) return ClusterError(refused, what);
+  send(options.get(), queue.get());
+  const Clock::time_point end = Clock::now() + std::chrono::milliseconds(limit + 1000);
+  Event event;
+  while (event == nullptr) {
+    event.reset(rd_kafka_queue_poll(queue.get(), 100));
+    if (event != nullptr) break;
+    if (handle->stopped()) return handle->Stopped(what);
+    if (Clock::now() >= end) return ClusterError(RD_KAFKA_RESP_ERR__TIMED_OUT, what);
+  }
+  const rd_kafka_resp_err_t error = rd_kafka_event_error(event.get());
+  if (error == RD_KAFKA_RESP_ERR_NO_ERROR) {
+    handle->Heard();
+    return event;
+  }
+  rd_kafka_poll(handle->get(), 0);
+  if (!handle->fatal().ok()) return handle->fatal();
+  if (IsTransient(error)) {
+    return handle->silent() ? handle->Unreachable() : ClusterError(error, what);
+  }
+  return Status::Cluster(fmt::format("{}: {}", what, rd_kafka_event_error_string(event.get())));
+}
+
+}  // namespace kstream::transport::kafka
+
+#endif  // KSTREAM_TRANSPORT_KAFKA_ASK_H_
