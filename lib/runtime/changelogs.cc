@@ -9,7 +9,10 @@
 namespace kstream::runtime {
 namespace {
 
-constexpr int64_t kTombstoneMs = int64_t{7} * 24 * 3600 * 1000;
+constexpr int64_t kDayMs = int64_t{24} * 3600 * 1000;
+constexpr int64_t kTombstoneMs = 7 * kDayMs;
+// A store that has not looked for nearly as long may have missed a tombstone.
+constexpr int64_t kOldestMs = 6 * kDayMs;
 
 std::string Of(const TopicSettings& settings, const std::string& name) {
   const auto found = settings.find(name);
@@ -69,6 +72,33 @@ Status CheckChangelogFits(std::string_view app, const Manifest& recorded, size_t
                   "kept by another stage; give it another name, or start under another application "
                   "id (-G)",
                   store.name(), changelog->partitions, *topic, tasks));
+}
+
+int64_t RowTimeOf(const Record& record) {
+  for (const Header& header : record.headers) {
+    if (header.name != kRowTimeHeader || !header.value) continue;
+    int64_t time = 0;
+    const char* const end = header.value->data() + header.value->size();
+    const auto [read, error] = std::from_chars(header.value->data(), end, time);
+    if (error == std::errc() && read == end) return time;
+  }
+  return record.timestamp;
+}
+
+std::string WhyAnew(const store::Checkpoint& at, std::string_view incarnation,
+                    transport::Admin::Watermarks log, int64_t now) {
+  if (at.incarnation != incarnation) return "it is of another incarnation of the application";
+  if (now - at.written > kOldestMs) {
+    return "it was not in use for more than 6 days, and may have missed deletes";
+  }
+  if (at.offset > log.high) {
+    return fmt::format("it stands at offset {}, and the changelog ends at {}", at.offset, log.high);
+  }
+  if (at.offset < log.low) {
+    return fmt::format("it stands at offset {}, and the changelog begins at {}", at.offset,
+                       log.low);
+  }
+  return "";
 }
 
 Status ChangelogGone(std::string_view app, const std::string& topic) {

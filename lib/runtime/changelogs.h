@@ -9,14 +9,18 @@
 #ifndef KSTREAM_RUNTIME_CHANGELOGS_H_
 #define KSTREAM_RUNTIME_CHANGELOGS_H_
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "kstream/record.h"
 #include "kstream/status.h"
 #include "runtime/manifest.h"
+#include "store/engine.h"
 #include "topology/graph.h"
+#include "transport/admin.h"
 
 namespace kstream::runtime {
 
@@ -40,6 +44,18 @@ Status CheckChangelogSettings(const std::string& topic, const TopicSettings& fou
 // counts.
 Status CheckChangelogFits(std::string_view app, const Manifest& recorded, size_t stage,
                           const TopologyStore& store);
+
+// Of a changelog record: the event time of its row, ms since the epoch, in decimal digits. The
+// record itself carries the wall clock, since brokers age by it and refuse what is far ahead.
+inline constexpr std::string_view kRowTimeHeader = "kstream.timestamp";
+// That time; the record's own where the header is none.
+int64_t RowTimeOf(const Record& record);
+
+// Why a store that stands at `at` cannot go on from there in a changelog of these ends, and has to
+// be made anew; empty: it can, unless the record that it stands at is another. `now`: wall clock,
+// ms.
+std::string WhyAnew(const store::Checkpoint& at, std::string_view incarnation,
+                    transport::Admin::Watermarks log, int64_t now);
 
 // kState: `topic` was made and is gone.
 Status ChangelogGone(std::string_view app, const std::string& topic);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/changelogs.h"
 #include "runtime/encoding.h"
 
 namespace kstream::runtime {

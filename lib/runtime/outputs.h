@@ -55,10 +55,6 @@ class FileSink;
 class TopicSink;
 class ThreadOutputs;
 
-// Of a changelog record: the event time of its row, ms since the epoch, in decimal digits. The
-// record itself carries the wall clock, since brokers age by it and refuse what is far ahead.
-inline constexpr std::string_view kRowTimeHeader = "kstream.timestamp";
-
 // One partition of a changelog. Belongs to the thread of its outputs, which outlive it.
 class Changelog final : public store::ChangelogSink {
  public:

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "base/log.h"
+#include "runtime/changelogs.h"
 #include "store/changelog_hash.h"
 
 namespace kstream::runtime {
@@ -16,23 +16,8 @@ using std::chrono::milliseconds;
 using transport::PartitionOffset;
 using transport::TopicPartition;
 
-// Tombstones stay in a changelog for 7 days (ChangelogSettings): a store that has not looked for
-// nearly as long may have missed one.
-constexpr milliseconds kOldest = std::chrono::hours(6 * 24);
-
 std::string Named(const TopicPartition& name) {
   return fmt::format("{}[{}]", name.topic, name.partition);
-}
-
-// The event time of a row: in a header, since records of a changelog carry the wall clock.
-int64_t RowTime(const Record& record) {
-  for (const Header& header : record.headers) {
-    if (header.name != kRowTimeHeader || !header.value) continue;
-    int64_t time = 0;
-    const char* const end = header.value->data() + header.value->size();
-    if (std::from_chars(header.value->data(), end, time).ptr == end) return time;
-  }
-  return record.timestamp;
 }
 
 }  // namespace
@@ -73,15 +58,8 @@ Status Restorer::Begin(TaskId id, const TaskStores::Store& store,
   std::string why;
   if (at.incarnation.empty()) {
     log.position = log.low;
-  } else if (at.incarnation != incarnation_) {
-    why = "it is of another incarnation of the application";
-  } else if (shared_->state->clock->WallMs() - at.written > kOldest.count()) {
-    why = "it was not in use for more than 6 days, and may have missed deletes";
-  } else if (at.offset > log.end) {
-    why = fmt::format("it stands at offset {}, and the changelog ends at {}", at.offset, log.end);
-  } else if (at.offset < log.low) {
-    why = fmt::format("it stands at offset {}, and the changelog begins at {}", at.offset, log.low);
   } else {
+    why = WhyAnew(at, incarnation_, watermarks, shared_->state->clock->WallMs());
     log.check = at.last >= log.low;
     log.position = log.check ? at.last : at.offset;
   }
@@ -171,7 +149,7 @@ Status Restorer::Apply(Logs::value_type* entry, std::span<const Record> records)
     store::Change& change = changes.emplace_back();
     change.key = *record.key;
     if (record.value) change.value = *record.value;
-    change.timestamp = RowTime(record);
+    change.timestamp = RowTimeOf(record);
     at.last = record.offset;
   }
   if (changes.empty()) return Status::Ok();

@@ -101,7 +101,7 @@ void SignLock(int file) {
   if (ftruncate(file, 0) == 0) static_cast<void>(pwrite(file, id.data(), id.size(), 0) == 0);
 }
 
-std::string HolderOf(const std::string& directory) {
+std::string SignerOf(const std::string& directory) {
   const std::string path = fmt::format("{}/{}", directory, kLock);
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return "another process";
@@ -239,7 +239,7 @@ Result<std::unique_ptr<StateDirectory>> StateDirectory::Open(const std::string& 
       KSTREAM_RETURN_IF_ERROR(directory->FindInstance());
       return directory;
     }
-    const std::string holder = HolderOf(path);
+    const std::string holder = SignerOf(path);
     if (stop || std::chrono::steady_clock::now() >= end) {
       return Status(StatusCode::kState,
                     fmt::format("state directory {} is in use by {}: stop it, or give this one "
@@ -331,6 +331,18 @@ Result<std::vector<StoreDirectory>> ListStores(const std::string& root, std::str
   }
   std::ranges::sort(found, {}, [](const StoreDirectory& d) { return std::pair(d.store, d.task); });
   return found;
+}
+
+Result<std::optional<std::string>> HolderOf(const std::string& root, std::string_view app) {
+  KSTREAM_RETURN_IF_ERROR(CheckFileName("application", app));
+  const std::string path = fmt::format("{}/{}", root, app);
+  const int file = open(fmt::format("{}/{}", path, kLock).c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0 && errno == ENOENT) return std::optional<std::string>();
+  if (file < 0) return Failed(path, "cannot be looked into", errno);
+  // Shared, so that those who look do not see each other; given back at once.
+  const bool held = flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  close(file);
+  return held ? std::optional(SignerOf(path)) : std::nullopt;
 }
 
 }  // namespace kstream::runtime

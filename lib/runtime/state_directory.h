@@ -21,6 +21,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -93,6 +94,9 @@ Result<std::vector<std::string>> ListApplications(const std::string& root);
 // Instances of stores, by store and task. kState: there is no such application, or it cannot be
 // read.
 Result<std::vector<StoreDirectory>> ListStores(const std::string& root, std::string_view app);
+// Who uses an application's directory now, as "process 12"; nullopt: nobody. The lock is tried for
+// a moment, as another reader of it would. kState: it cannot be.
+Result<std::optional<std::string>> HolderOf(const std::string& root, std::string_view app);
 
 }  // namespace kstream::runtime
 

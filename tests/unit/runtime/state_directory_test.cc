@@ -211,6 +211,16 @@ TEST_F(StateDirectoryTest, WhatIsNotThereIsTold) {
   EXPECT_THAT(std::string(status.message()), HasSubstr(Path("app")));
 }
 
+TEST_F(StateDirectoryTest, WhoUsesItIsSeenFromOutside) {
+  EXPECT_EQ(*HolderOf(root_, "app"), std::nullopt);
+  auto mine = *Open();
+  EXPECT_EQ(*HolderOf(root_, "app"), "process " + std::to_string(getpid()));
+  EXPECT_EQ(*HolderOf(root_, "other"), std::nullopt);
+  mine.reset();
+  EXPECT_EQ(*HolderOf(root_, "app"), std::nullopt) << "the file is still there, the lock is not";
+  EXPECT_EQ(HolderOf(root_, "..").status().code(), StatusCode::kUsage);
+}
+
 TEST_F(StateDirectoryTest, AFileInTheWayIsToldWithWhatToDo) {
   fs::create_directories(root_);
   Put(Path("app"), "a file");
