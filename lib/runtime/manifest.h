@@ -93,7 +93,8 @@ struct Manifest {
   std::string replaces;     // the incarnation that a reset ended with this one; else empty
   int64_t version = 0;      // of the topology: RuntimeOptions::version
   std::string hash;         // Topology::Hash
-  std::vector<ManifestStage> stages;  // in the order of the topology
+  // In the order of the topology. None: it was reset, and the next start decides as a first one.
+  std::vector<ManifestStage> stages;
   // Of all versions so far: what a change no longer uses stays, so that a reset finds it.
   std::vector<InternalTopic> topics;
   std::vector<std::string> stores;
@@ -147,6 +148,10 @@ class ManifestLog {
   // A change: writes `next`, with the next revision and the incarnation of `base`, which `next` was
   // made from. Returns the one that stands: where another's change came first, that one.
   Result<Manifest> Change(const Manifest& base, Manifest next);
+
+  // A reset: writes a new incarnation with nothing decided in the place of `base`. Returns the one
+  // that stands; of two resets at once that of the first. What `base` names is gone by then.
+  Result<Manifest> Replace(const Manifest& base);
 
  private:
   Result<Manifest> Write(const Manifest& manifest);

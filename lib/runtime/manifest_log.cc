@@ -226,6 +226,13 @@ Result<Manifest> ManifestLog::Change(const Manifest& base, Manifest next) {
   return Write(next);
 }
 
+Result<Manifest> ManifestLog::Replace(const Manifest& base) {
+  Manifest next;
+  next.incarnation = NewIncarnation();
+  next.replaces = base.incarnation;
+  return Write(next);
+}
+
 Result<Manifest> ManifestLog::Write(const Manifest& manifest) {
   KSTREAM_ASSIGN_OR_RETURN(const auto producer, home_->NewProducer());
   KSTREAM_ASSIGN_OR_RETURN(transport::Producer::Topic * topic, producer->Open(topic_));

@@ -84,7 +84,7 @@ Status Planner::Open() {
     log_ = std::make_unique<ManifestLog>(state_->clusters.at("").get(), state_->options.app,
                                          state_->clock.get());
     KSTREAM_ASSIGN_OR_RETURN(manifest_, log_->Read());
-    if (!manifest_ && state_->options.dry_run) {
+    if (!decided() && state_->options.dry_run) {
       return Status::Usage(fmt::format(
           "--dry-run: application {} has not run yet, and its tasks are laid out by its "
           "first run: leave out --app",
@@ -98,7 +98,7 @@ Status Planner::Open() {
     }
   }
   Result<Plans> plans = PlanAll(false);
-  if (!plans.ok() && plans.status().code() == StatusCode::kCluster && manifest_ &&
+  if (!plans.ok() && plans.status().code() == StatusCode::kCluster && decided() &&
       manifest_->hash != state_->topology.Hash()) {
     return Status::Refused(fmt::format("application {} has run another topology: {}",
                                        state_->options.app, plans.status().message()));
@@ -177,7 +177,7 @@ bool Planner::IsOutput(const InputPartition& input) const {
 }
 
 std::optional<Planner::Recorded> Planner::RecordedOf(size_t stage) const {
-  if (manifest_) {
+  if (decided()) {
     const ManifestStage& recorded = manifest_->stages[stage];
     return Recorded{recorded.lead, {recorded.grouper, recorded.tasks}};
   }
@@ -287,7 +287,7 @@ Result<StagePlan> Planner::PlanStage(size_t number, const Plans& plans, bool gro
 
 Result<Planner::Plans> Planner::PlanAll(bool grow) {
   const TopologyGraph& graph = state_->graph();
-  if (manifest_) KSTREAM_RETURN_IF_ERROR(CheckStages());
+  if (decided()) KSTREAM_RETURN_IF_ERROR(CheckStages());
   Plans plans(graph.stages.size());
   // Leads that exist already count for all: a stage that grows goes behind the last of them.
   for (size_t i = 0; i < plans.size(); i++) {

@@ -63,6 +63,8 @@ class Planner {
   Result<StagePlan> PlanStage(size_t stage, const Plans& plans, bool grow);
   Result<Plans> PlanAll(bool grow);
 
+  // Whether a manifest says how tasks are laid out: one that a reset left does not.
+  bool decided() const { return manifest_ && !manifest_->stages.empty(); }
   Status CheckStages() const;
   Manifest Propose(const Plans& plans) const;
   Status KeepManifest(Plans* plans, bool owner);

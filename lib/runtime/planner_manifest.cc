@@ -104,7 +104,7 @@ Manifest Planner::Propose(const Plans& plans) const {
 Status Planner::KeepManifest(Plans* plans, bool owner) {
   KSTREAM_RETURN_IF_ERROR(CheckChangelogs());
   const Manifest wanted = Propose(*plans);
-  const bool news = !manifest_ || wanted.topics != manifest_->topics;
+  const bool news = !decided() || wanted.topics != manifest_->topics;
   if (!state_->options.dry_run && (news || (owner && wanted != *manifest_))) {
     KSTREAM_RETURN_IF_ERROR(Write(wanted));
   }
@@ -122,10 +122,10 @@ Status Planner::Write(const Manifest& wanted) {
   }
   KSTREAM_RETURN_IF_ERROR(
       CheckInternalTopics(app, manifest_ ? &*manifest_ : nullptr, fresh, existing_));
-  const bool first = !manifest_;
+  const bool first = !decided();
   KSTREAM_ASSIGN_OR_RETURN(manifest_,
                            manifest_ ? log_->Change(*manifest_, wanted) : log_->Establish(wanted));
-  if (first && manifest_->incarnation != wanted.incarnation && manifest_->hash != wanted.hash) {
+  if (first && manifest_->hash != wanted.hash) {
     return Status::Refused(fmt::format(
         "application {}: another program was started under this id at the same time: its topology "
         "is {}, ours is {}: start this one under another id (-G), or stop the other",

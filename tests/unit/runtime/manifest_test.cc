@@ -340,6 +340,23 @@ TEST_F(ManifestLogTest, OfTwoChangesTheFirstStands) {
   EXPECT_EQ(Log().Change(*stands, ours)->version, 11);
 }
 
+TEST_F(ManifestLogTest, AResetLeavesNothingDecided) {
+  ASSERT_TRUE(Log().Establish(Example()).ok());
+  const Result<Manifest> fresh = Log().Replace(Example());
+  ASSERT_TRUE(fresh.ok()) << Message(fresh.status());
+  EXPECT_EQ(fresh->replaces, kA);
+  EXPECT_NE(fresh->incarnation, kA);
+  EXPECT_TRUE(fresh->stages.empty() && fresh->topics.empty() && fresh->stores.empty());
+  EXPECT_EQ(Read(), *fresh);
+  // Another that began at the same time was not first.
+  EXPECT_EQ(*Log().Replace(Example()), *fresh);
+  Manifest next = Example();
+  const Result<Manifest> decided = Log().Change(*fresh, next);
+  ASSERT_TRUE(decided.ok());
+  EXPECT_EQ(decided->incarnation, fresh->incarnation);
+  EXPECT_EQ(decided->stages, next.stages);
+}
+
 TEST_F(ManifestLogTest, AResetReplacesTheIncarnationOnceAndForAll) {
   const Manifest old = *Log().Establish(Example(kA));
   Manifest reset = Example(kB);

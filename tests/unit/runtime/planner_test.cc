@@ -192,6 +192,41 @@ TEST_F(PlannerTest, AMemberWhoseApplicationWasResetIsFenced) {
   EXPECT_EQ(member.planner.Refresh(true).status().code(), StatusCode::kFenced);
 }
 
+TEST_F(PlannerTest, AfterAResetAStartDecidesAsAFirstOne) {
+  Member before(this, Reads({"a", "b"}));
+  ASSERT_EQ(before.Open(), "");
+  const std::string incarnation = before.planner.plan()->incarnation;
+  ManifestLog log(&cluster_, "app", clock_.get());
+  const Manifest base = **log.Read();
+  ASSERT_TRUE(log.Replace(base).ok());
+  EXPECT_EQ(before.planner.Refresh(true).status().code(), StatusCode::kFenced);
+
+  // Other stages, other counts: nothing of before holds it.
+  cluster_.GrowTopic("a", 4);
+  Member after(this, Two());
+  ASSERT_EQ(after.Open(), "");
+  EXPECT_NE(after.planner.plan()->incarnation, incarnation);
+  EXPECT_EQ(TopicsNow().at(kByKey), 3);
+  Member second(this, Two());
+  ASSERT_EQ(second.Open(), "");
+  EXPECT_EQ(second.planner.plan()->incarnation, after.planner.plan()->incarnation);
+  Member stranger(this, Reads({"a", "b"}));
+  EXPECT_THAT(stranger.Open(), HasSubstr("has run a topology of 2 stages"));
+}
+
+TEST_F(PlannerTest, ADryRunAfterAResetFindsNothingDecided) {
+  {
+    Member before(this, Reads({"a", "b"}));
+    ASSERT_EQ(before.Open(), "");
+  }
+  ManifestLog log(&cluster_, "app", clock_.get());
+  const Manifest base = **log.Read();
+  ASSERT_TRUE(log.Replace(base).ok());
+  options_.dry_run = true;
+  Member dry(this, Reads({"a", "b"}));
+  EXPECT_THAT(dry.Open(), HasSubstr("has not run yet"));
+}
+
 TEST_F(PlannerTest, APatternReadsNothingOfTheApplicationsOwn) {
   cluster_.DeleteTopic("out");
   Member member(this, Reads({"^.*"}));
