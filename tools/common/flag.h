@@ -41,7 +41,9 @@ struct FlagGroup {
 struct Positional {
   std::string_view metavar = {};
   std::string_view help = {};
-  Setter set = nullptr;
+  Setter set = nullptr;                        // called for each, in their order
+  bool many = false;                           // more than one may be given
+  std::vector<std::string_view> choices = {};  // what completions offer for the first
 };
 
 struct CommandLine {

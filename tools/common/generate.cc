@@ -101,6 +101,7 @@ std::string Bash(std::string_view tool, const CommandLine& line) {
     if (!flag.metavar.empty()) (flag.optional_value ? with_equals : with_word) += BashCase(flag);
     all += fmt::format("{}{}", all.empty() ? "" : " ", fmt::join(Names(flag), " "));
   });
+  for (std::string_view choice : line.positional.choices) all += fmt::format(" {}", choice);
   return fmt::format(
       "# bash completion of {0}; made from its flags\n"
       "{1}() {{\n"
@@ -138,7 +139,13 @@ std::string Zsh(std::string_view tool, const CommandLine& line) {
       text += fmt::format("  '*{}{}[{}]{}' \\\n", name, mark, help, value);
     }
   });
-  if (line.positional.set) return text + fmt::format("  '1:{}:'\n", line.positional.metavar);
+  if (line.positional.set) {
+    text += fmt::format("  '1:{}:", Replace(line.positional.metavar, "[]:\\", "\\{}"));
+    if (!line.positional.choices.empty()) {
+      text += fmt::format("({})", fmt::join(line.positional.choices, " "));
+    }
+    return text + (line.positional.many ? "' \\\n  '*:argument:'\n" : "'\n");
+  }
   return text.substr(0, text.size() - 3) + "\n";  // no line goes on
 }
 
@@ -147,6 +154,10 @@ std::string Zsh(std::string_view tool, const CommandLine& line) {
 std::string Fish(std::string_view tool, const CommandLine& line) {
   std::string text =
       fmt::format("# fish completion of {0}; made from its flags\ncomplete -c {0} -f\n", tool);
+  if (!line.positional.choices.empty()) {
+    text += fmt::format("complete -c {} -n __fish_use_subcommand -a '{}'\n", tool,
+                        fmt::join(line.positional.choices, " "));
+  }
   ForEachFlag(line, [&](const Flag& flag) {
     text += fmt::format("complete -c {}", tool);
     for (std::string_view name : Names(flag)) {

@@ -93,7 +93,8 @@ Status Parse(const CommandLine& line, const std::vector<std::string>& words, boo
     }
   }
   std::string metavar(line.positional.metavar);
-  const CLI::Option* positional = line.positional.set ? app.add_option(metavar) : nullptr;
+  CLI::Option* positional = line.positional.set ? app.add_option(metavar) : nullptr;
+  if (line.positional.many) OneWordEach(positional);
 
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));

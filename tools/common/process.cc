@@ -70,15 +70,18 @@ StopOnSignal::StopOnSignal(Runtime& runtime) {
 
 StopOnSignal::~StopOnSignal() { running = nullptr; }
 
-Status WriteStdout(std::string_view text) {
+Result<bool> TryWriteStdout(std::string_view text) {
   while (!text.empty()) {
     ssize_t written = write(STDOUT_FILENO, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return errno == EPIPE ? Status::Ok() : WriteError(errno);
+    if (written < 0 && errno == EPIPE) return false;
+    if (written < 0) return WriteError(errno);
     text.remove_prefix(static_cast<size_t>(written));
   }
-  return Status::Ok();
+  return true;
 }
+
+Status WriteStdout(std::string_view text) { return TryWriteStdout(text).status(); }
 
 Status CloseStdout() {
   // EBADF: the library has closed it, and has told what it found.

@@ -28,6 +28,8 @@ class StopOnSignal {
 
 // Writes all of `text` to stdout. A reader that has gone away is not a failure.
 Status WriteStdout(std::string_view text);
+// The same; false: the reader has gone away.
+Result<bool> TryWriteStdout(std::string_view text);
 
 // Closes stdout: the last place where a full disk can show (kData).
 Status CloseStdout();

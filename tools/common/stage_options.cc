@@ -147,10 +147,7 @@ FlagGroup InputAndOutput(StageOptions* o) {
 FlagGroup Kafka(StageOptions* o) {
   return {
       "Kafka",
-      {{.names = "-b,--brokers,--bootstrap-server",
-        .metavar = "LIST",
-        .help = "host:port,... of the home cluster (default $KSTREAM_BROKERS)",
-        .set = SetBrokers(o)},
+      {BrokersFlag(o),
        {.names = "-G,--app",
         .metavar = "ID",
         .help = "run as a member of application ID: its consumer group, with commits. "
@@ -165,16 +162,8 @@ FlagGroup Kafka(StageOptions* o) {
         .metavar = "",
         .help = "stop at the ends that the topics have at start",
         .option = &o->runtime},
-       {.names = "-F,--config",
-        .metavar = "FILE",
-        .help = "property=value lines (default $KSTREAM_CONFIG, else ~/.config/kstream.conf)",
-        .takes_file = true,
-        .set = Set(&o->config)},
-       {.names = "-X",
-        .metavar = "[in.|out.]PROP=VAL",
-        .help = "a librdkafka property, with in. or out. for reading or writing only; "
-                "-X dump prints all that are set and where they came from",
-        .set = SetProperty(o)},
+       ConfigFlag(o),
+       PropertyFlag(o),
        {.names = "--cluster",
         .metavar = "NAME=LIST|FILE",
         .help = "another cluster, by its brokers or by a file of properties; its topics are "
@@ -307,6 +296,30 @@ Setter SetExpression(std::optional<Expression>* target, std::vector<std::string>
     *target = std::move(expression);
     return Status::Ok();
   };
+}
+
+Flag BrokersFlag(StageOptions* o) {
+  return {.names = "-b,--brokers,--bootstrap-server",
+          .metavar = "LIST",
+          .help = "host:port,... of the home cluster (default $KSTREAM_BROKERS)",
+          .set = SetBrokers(o)};
+}
+
+Flag ConfigFlag(StageOptions* o) {
+  return {.names = "-F,--config",
+          .metavar = "FILE",
+          .help = "property=value lines (default $KSTREAM_CONFIG, else ~/.config/kstream.conf)",
+          .takes_file = true,
+          .set = Set(&o->config)};
+}
+
+Flag PropertyFlag(StageOptions* o) {
+  return {.names = "-X",
+          .metavar = "[in.|out.]PROP=VAL",
+          .help =
+              "a librdkafka property, with in. or out. for reading or writing only; "
+              "-X dump prints all that are set and where they came from",
+          .set = SetProperty(o)};
 }
 
 void AddStageFlags(StageOptions* options, CommandLine* line) {

@@ -43,6 +43,11 @@ struct StageOptions {
 // Compiles the value of a flag, which must not be blank; `names` as Expression::Compile takes them.
 Setter SetExpression(std::optional<Expression>* target, std::vector<std::string> names = {});
 
+// --brokers, --config and -X: how the home cluster is reached.
+Flag BrokersFlag(StageOptions* options);
+Flag ConfigFlag(StageOptions* options);
+Flag PropertyFlag(StageOptions* options);
+
 // Input and output, Kafka, and running: all that stage tools share. The targets must outlive the
 // parsing.
 void AddStageFlags(StageOptions* options, CommandLine* line);

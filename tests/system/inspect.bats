@@ -1,0 +1,182 @@
+#!/usr/bin/env bats
+# kstream-inspect-state on directories: what a run on files leaves, and what is refused.
+load helper
+
+# counted [OPTION...]: a count by user in the directory `state`, under the id "sums".
+counted() {
+  printf '%s\n' '{"user":"u1","ts":3}' '{"user":"u2","ts":9}' '{"user":"u1","ts":1}' >orders
+  kstream-agg -i orders --timestamp .ts --by .user --count -G sums --state-dir state "$@" >/dev/null
+}
+
+inspect() { kstream-inspect-state --state-dir state "$@"; }
+
+@test "inspect: a run on files leaves its rows to be looked at" {
+  counted
+  try 0 inspect -G sums scan
+  assert_output '{"store":"agg","task":0,"key":"u1","value":{"count":2},"timestamp":3}
+{"store":"agg","task":0,"key":"u2","value":{"count":1},"timestamp":9}'
+  assert_stderr_is '% agg[0]: as of its last flush; no changelog record is in it'
+  try 0 inspect -G sums get u2
+  assert_output '{"store":"agg","task":0,"key":"u2","value":{"count":1},"timestamp":9}'
+  # The next run begins with nothing.
+  printf '{"user":"u3","ts":5}\n' >orders
+  kstream-agg -i orders --timestamp .ts --by .user --count -G sums --state-dir state >/dev/null
+  try 0 inspect -G sums scan
+  assert_output '{"store":"agg","task":0,"key":"u3","value":{"count":1},"timestamp":5}'
+}
+
+@test "inspect: get finds a key in whichever task has it, and ends with 1 if none does" {
+  counted --partitions 5
+  try 0 inspect -G sums get u1 --store agg
+  assert_equal "$(jq -c '[.key, .value.count]' <<<"$output")" '["u1",2]'
+  task=$(jq .task <<<"$output")
+  try 0 inspect -G sums get u1 --task "$task"
+  try 1 inspect -G sums get u1 --task $(((task + 1) % 5))
+  assert_output ''
+  try 1 inspect -G sums get nobody
+  assert_output ''
+  assert_stderr_has 'kstream-inspect-state: error: there is no key nobody'
+  try 1 inspect -G sums get u
+}
+
+@test "inspect: scan by prefix, by range, with a limit" {
+  seq -w 0 99 | jq -cR '{user: "u\(.)"}' >orders
+  kstream-agg -i orders --by .user --count -G sums --state-dir state >/dev/null 2>&1
+  keys() { kstream-inspect-state --state-dir state -G sums scan "$@" 2>err | jq -r .key | paste -sd' '; }
+  assert_equal "$(keys --prefix u4)" 'u40 u41 u42 u43 u44 u45 u46 u47 u48 u49'
+  assert_equal "$(keys --from u97)" 'u97 u98 u99'
+  assert_equal "$(keys --to u02)" 'u00 u01'
+  assert_equal "$(keys --from u10 --to u13)" 'u10 u11 u12'
+  assert_equal "$(keys --from u10 --limit 2)" 'u10 u11'
+  assert_equal "$(keys --limit 0)" ''
+  assert_equal "$(keys --prefix v)" ''
+  try 0 inspect -G sums scan --prefix v
+  # A reader that goes away is no failure.
+  try 0 bash -o pipefail -c "kstream-inspect-state --state-dir state -G sums scan | head -1"
+}
+
+@test "inspect: keys and values that are no text are shown whole" {
+  printf '%s\n' '{"key_b64":"/wA=","value":1}' '{"key":"a\"b","value":2}' '{"key":"","value":3}' |
+    kstream-agg --in envelope --last . -G sums --state-dir state >/dev/null 2>&1
+  try 0 inspect -G sums scan
+  assert_equal "$(jq -c '[.key, .key_b64]' <<<"$output")" '["",null]
+["a\"b",null]
+[null,"/wA="]'
+}
+
+@test "inspect: ls lists applications, then stores" {
+  counted --partitions 2
+  kstream-agg -i orders --by .user --count --store per-user -G sums-eu --state-dir state >/dev/null 2>&1
+  try 0 inspect ls
+  assert_output '{"app":"sums","instances":2,"locked_by":null}
+{"app":"sums-eu","instances":1,"locked_by":null}'
+  try 0 inspect -G sums-eu ls
+  assert_equal "$(jq -c '[.store, .task, .rows, .engine, .format, .offset, .incarnation, .locked_by, .path]' <<<"$output")" \
+    '["per-user",0,2,"rocksdb",1,0,"",null,"state/sums-eu/per-user/0"]'
+  assert [ "$(jq '.bytes > 0 and .written > 1700000000000' <<<"$output")" = true ]
+  try 0 inspect -G sums ls --pretty
+  assert_line --index 0 --regexp '^store +task +rows +bytes +engine'
+  assert_line --index 2 --regexp '^agg +1 '
+  mkdir none
+  try 0 kstream-inspect-state --state-dir none ls
+  assert_output ''
+}
+
+@test "inspect: a directory in use is shown as such, and is read all the same" {
+  counted
+  flock -F state/sums/.lock sleep 60 3>&- &
+  local holder=$!
+  until ! flock -n -s state/sums/.lock true; do :; done
+  try 0 inspect -G sums ls
+  assert_equal "$(jq .locked_by <<<"$output" | grep -c process)" 1
+  try 0 inspect -G sums get u1
+  kill "$holder"
+}
+
+@test "inspect: stats are exact sums of each instance" {
+  counted --partitions 2
+  try 0 inspect -G sums stats
+  assert_equal "$(jq -sc 'map(.rows) | add' <<<"$output")" 2
+  assert_equal "$(jq -sc 'map(.key_bytes) | add' <<<"$output")" 4
+  assert_equal "$(jq -sc 'map(.value_bytes) | add' <<<"$output")" 22
+  assert_equal "$(jq -sc '[map(.oldest | numbers) | min, (map(.newest | numbers) | max)]' <<<"$output")" '[3,9]'
+}
+
+@test "inspect: --pretty is for people, and no value can steer a terminal" {
+  printf '%s\n' '{"key":"a\u001b[2Jb","value":{"n":1},"ts":0}' |
+    kstream-agg --in envelope --last . -G sums --state-dir state >/dev/null 2>&1
+  try 0 inspect -G sums scan --pretty
+  assert_output --regexp '^agg\[0\]  [^ ]+  a\\u001b\[2Jb  '
+  refute_output --partial $'\e'
+}
+
+@test "inspect: looking changes nothing" {
+  counted
+  find state -type f -exec md5sum {} + | sort >before
+  inspect -G sums ls >/dev/null
+  inspect -G sums scan >/dev/null 2>&1
+  inspect -G sums stats >/dev/null 2>&1
+  find state -type f -exec md5sum {} + | sort >after
+  diff before after
+}
+
+@test "inspect: what is not there, damaged, or of a newer kstream ends with 6" {
+  counted
+  try 6 inspect -G other ls
+  assert_one_error 'there is no state of application other'
+  try 6 inspect -G sums get u1 --store nothing
+  assert_one_error 'application sums has no store nothing here: it has agg'
+  try 6 inspect -G sums scan --task 7
+  assert_one_error 'store agg has no task 7 here'
+  mkdir -p state/empty
+  try 6 inspect -G empty scan
+  assert_one_error 'application empty keeps no store here'
+  for file in state/sums/agg/0/MANIFEST-*; do printf 'x' >"$file"; done
+  for command in ls scan stats 'get u1'; do
+    try 6 inspect -G sums $command
+    assert_one_error 'state/sums/agg/0'
+    assert_output ''
+  done
+}
+
+@test "inspect: several stores must be told apart" {
+  counted
+  cp -r state/sums/agg state/sums/second
+  try 2 inspect -G sums get u1
+  assert_one_error 'application sums has several stores, say which with --store: agg, second'
+  try 0 inspect -G sums get u1 --store second
+  assert_equal "$(jq -r .store <<<"$output")" second
+  try 0 inspect -G sums stats
+  assert_equal "$(jq -sc 'map(.store)' <<<"$output")" '["agg","second"]'
+}
+
+@test "inspect: wrong use is refused with 2, and says what to do" {
+  refused() {
+    local what=$1
+    shift
+    try 2 kstream-inspect-state --state-dir state "$@"
+    assert_one_error "kstream-inspect-state: error: $what"
+    assert_output ''
+  }
+  refused 'COMMAND is missing: one of ls, get, scan, stats' -G sums
+  refused "unknown command 'list': one of ls" -G sums list
+  refused 'get needs a KEY' -G sums get
+  refused "unexpected argument 'u2' of get" -G sums get u1 u2
+  refused "unexpected argument 'u1' of scan" -G sums scan u1
+  refused '--app says whose stores' get u1
+  refused '--prefix says nothing to ls' -G sums ls --prefix u
+  refused '--limit says nothing to get' -G sums get u1 --limit 1
+  refused '--prefix contradicts --from and --to' -G sums scan --prefix u --to v
+  refused "--task: '-1' is no number" -G sums scan --task -1
+  refused "--limit: 'many' is no number" -G sums scan --limit many
+  refused 'application "..": ' -G .. ls
+  refused '--from-changelog needs --brokers' -G sums scan --from-changelog
+  refused 'unknown flag --prefx: did you mean --prefix?' -G sums scan --prefx u
+}
+
+@test "inspect: stdout that cannot be written is an error" {
+  [[ -e /dev/full ]] || skip 'no /dev/full'
+  counted
+  try 5 bash -c 'kstream-inspect-state --state-dir state -G sums scan >/dev/full'
+  assert_stderr_has 'stdout: cannot be written'
+}

@@ -1,0 +1,349 @@
+#include "kstream-inspect-state/inspect_tool.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "common/output.h"
+#include "common/process.h"
+#include "common/stage_plan.h"
+#include "kstream/log.h"
+
+namespace kstream::tools {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Setter SetNumber(std::optional<int64_t>* target, int64_t most) {
+  return [target, most](std::string_view text) {
+    int64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc() || end != text.data() + text.size() || number < 0 || number > most) {
+      return Status::Usage(fmt::format("'{}' is no number from 0 to {}", text, most));
+    }
+    *target = number;
+    return Status::Ok();
+  };
+}
+
+// What all --to-... and their kin are called together.
+constexpr std::string_view kTarget = "a target of reset";
+
+Json OrNull(const std::optional<std::string>& text) { return text ? Json(*text) : Json(); }
+Json OrNull(const std::optional<int64_t>& number) { return number ? Json(*number) : Json(); }
+
+Json OrNull(const std::string& text) { return text.empty() ? Json() : Json(text); }
+
+// What does not apply is left out, but in a table.
+Json StepToJson(const ResetStep& step, bool all) {
+  Json json = {{"step", ToString(step.kind)},
+               {"topic", OrNull(step.topic)},
+               {"partition", step.partition < 0 ? Json() : Json(step.partition)},
+               {"from", OrNull(step.before)},
+               {"to", OrNull(step.after)},
+               {"path", OrNull(step.path)}};
+  for (auto member = json.begin(); !all && member != json.end();) {
+    member = member->is_null() ? json.erase(member) : std::next(member);
+  }
+  return json;
+}
+
+}  // namespace
+
+const std::vector<InspectTool::Command>& InspectTool::Commands() {
+  static const std::vector<Command> kCommands = {
+      {"ls", "", {}, &InspectTool::List},
+      {"get", "KEY", {"--store", "--task", "--from-changelog"}, &InspectTool::Get},
+      {"scan",
+       "",
+       {"--store", "--task", "--from-changelog", "--prefix", "--from", "--to", "--limit"},
+       &InspectTool::Scan},
+      {"stats", "", {"--store", "--task", "--from-changelog"}, &InspectTool::Stats},
+      {"reset", "", {kTarget, "--backup", "--adopt", "--execute"}, &InspectTool::RunReset}};
+  return kCommands;
+}
+
+void InspectTool::Setup(CommandLine* line) {
+  line->groups.push_back(Where());
+  line->groups.push_back(Rows());
+  line->groups.push_back(ResetFlags());
+  line->positional.metavar = "COMMAND [KEY]";
+  line->positional.help =
+      "ls: stores, their tasks, size and age (without --app: applications); get KEY: its row; "
+      "scan: rows in the order of keys; stats: exact sums over all rows; reset: back to a "
+      "beginning";
+  line->positional.set = Append(&words_);
+  line->positional.many = true;
+  for (const Command& command : Commands()) line->positional.choices.push_back(command.name);
+}
+
+Setter InspectTool::Seen(std::string_view flag, Setter set) {
+  return [this, flag, set = std::move(set)](std::string_view value) {
+    seen_.push_back(flag);
+    return set(value);
+  };
+}
+
+FlagGroup InspectTool::Where() {
+  return {"Whose state, and from where",
+          {{.names = "-G,--app",
+            .metavar = "ID",
+            .help = "the application",
+            .option = &options_.runtime},
+           {.names = "--state-dir",
+            .metavar = "DIR",
+            .help = "where the state of applications is kept (default $XDG_STATE_HOME/kstream, "
+                    "else ~/.local/state/kstream)",
+            .takes_file = true,
+            .option = &options_.runtime},
+           BrokersFlag(&options_),
+           ConfigFlag(&options_),
+           PropertyFlag(&options_),
+           {.names = "--from-changelog",
+            .metavar = "",
+            .help = "read all from the changelogs, nothing from the directory; without it, where "
+                    "there are brokers, the tail of the changelogs is laid over the directory",
+            .set = Seen("--from-changelog", Set(&from_changelog_))}}};
+}
+
+FlagGroup InspectTool::Rows() {
+  return {"Rows",
+          {{.names = "--store",
+            .metavar = "NAME",
+            .help = "the store (default: the only one there is; for stats all)",
+            .set = Seen("--store", Set(&store_))},
+           {.names = "--task",
+            .metavar = "N",
+            .help = "only the instance of this task (default: all)",
+            .set = Seen("--task", SetNumber(&task_, INT32_MAX))},
+           {.names = "--prefix",
+            .metavar = "P",
+            .help = "keys that begin with P",
+            .set = Seen("--prefix", Set(&prefix_))},
+           {.names = "--from",
+            .metavar = "KEY",
+            .help = "keys from KEY on, in order of bytes",
+            .set = Seen("--from", Set(&from_))},
+           {.names = "--to",
+            .metavar = "KEY",
+            .help = "keys before KEY",
+            .set = Seen("--to", Set(&to_))},
+           {.names = "--limit",
+            .metavar = "N",
+            .help = "at most N rows",
+            .set = Seen("--limit", SetNumber(&limit_, INT64_MAX))},
+           {.names = "--pretty",
+            .metavar = "",
+            .help = "for people instead of JSON lines",
+            .set = Set(&pretty_)}}};
+}
+
+Flag InspectTool::TargetFlag(std::string_view name, std::string_view metavar,
+                             std::string_view help) {
+  const auto set = [this, name](std::string_view value) {
+    if (target_) return Status::Usage("inputs have one target already: give one");
+    KSTREAM_ASSIGN_OR_RETURN(target_, ResetTarget::Parse(name.substr(2), value));
+    return Status::Ok();
+  };
+  return {.names = name,
+          .metavar = metavar,
+          .help = help,
+          .takes_file = metavar == "FILE",
+          .set = Seen(kTarget, set)};
+}
+
+FlagGroup InspectTool::ResetFlags() {
+  return {"Reset (the inputs need one target; all else is forgotten)",
+          {TargetFlag("--to-earliest", "", "read inputs from their beginnings"),
+           TargetFlag("--to-latest", "", "read what comes from now on"),
+           TargetFlag("--to-datetime", "TIME",
+                      "from a time on: RFC 3339, ms since the epoch, or a duration ago (-1h)"),
+           TargetFlag("--by-duration", "DUR", "from so long ago on"),
+           TargetFlag("--to-offset", "N", "from an offset on, the same in all partitions"),
+           TargetFlag("--shift-by", "N", "forward or, with -N, back from where each stands"),
+           TargetFlag("--from-file", "FILE", "as lines of topic,partition,offset say"),
+           {.names = "--backup",
+            .metavar = "DIR",
+            .help = "first copy the changelogs to DIR, as envelopes",
+            .takes_file = true,
+            .set = Seen("--backup", Set(&backup_))},
+           {.names = "--adopt",
+            .metavar = "TOPIC",
+            .help = "an internal topic that no manifest lists is this application's all the same "
+                    "(repeat the flag)",
+            .set = Seen("--adopt", Append(&adopt_))},
+           {.names = "--execute",
+            .metavar = "",
+            .help = "do it; without this the plan is printed, and nothing is changed",
+            .set = Seen("--execute", Set(&execute_))}}};
+}
+
+Status InspectTool::CheckFlags(const Command& command) const {
+  for (const std::string_view flag : seen_) {
+    if (std::ranges::find(command.flags, flag) != command.flags.end()) continue;
+    return Status::Usage(fmt::format("{} says nothing to {}", flag, command.name));
+  }
+  const size_t arguments = words_.size() - 1, wanted = command.argument.empty() ? 0 : 1;
+  if (arguments < wanted) {
+    return Status::Usage(fmt::format("{} needs a {}", command.name, command.argument));
+  }
+  if (arguments > wanted) {
+    return Status::Usage(
+        fmt::format("unexpected argument '{}' of {}", words_[wanted + 1], command.name));
+  }
+  return Status::Ok();
+}
+
+Status InspectTool::Run(bool has_positional, Reporter*) {
+  std::vector<std::string_view> names;
+  for (const Command& command : Commands()) names.push_back(command.name);
+  if (options_.dump_properties) {
+    KSTREAM_ASSIGN_OR_RETURN(const Places places, FindPlaces(options_));
+    return WriteStdout(DumpProperties("home", places.clusters.front().properties));
+  }
+  if (!has_positional) {
+    return Status::Usage(fmt::format("COMMAND is missing: one of {}", fmt::join(names, ", ")));
+  }
+  const auto command = std::ranges::find(Commands(), words_.front(), &Command::name);
+  if (command == Commands().end()) {
+    return Status::Usage(
+        fmt::format("unknown command '{}': one of {}", words_.front(), fmt::join(names, ", ")));
+  }
+  KSTREAM_RETURN_IF_ERROR(CheckFlags(*command));
+  return (this->*command->run)();
+}
+
+Result<InspectOptions> InspectTool::Options() const {
+  if (options_.runtime.app.empty()) {
+    return Status::Usage("--app says whose stores: ls without it lists applications");
+  }
+  InspectOptions options{.app = options_.runtime.app, .from_changelog = from_changelog_};
+  KSTREAM_ASSIGN_OR_RETURN(options.state_dir, StateDir());
+  KSTREAM_ASSIGN_OR_RETURN(const Places places, FindPlaces(options_));
+  options.home = ToCluster(places.clusters.front().properties);
+  return options;
+}
+
+Result<RowQuery> InspectTool::Query() const {
+  RowQuery query{.store = store_};
+  if (task_) query.task = static_cast<int32_t>(*task_);
+  if (!prefix_.empty() && !(from_.empty() && to_.empty())) {
+    return Status::Usage("--prefix contradicts --from and --to: give one or the other");
+  }
+  if (!prefix_.empty()) query.Prefix(prefix_);
+  if (!from_.empty()) query.from = from_;
+  if (!to_.empty()) query.to = to_;
+  return query;
+}
+
+Status InspectTool::List() {
+  KSTREAM_ASSIGN_OR_RETURN(const std::string state_dir, StateDir());
+  Output out;
+  if (options_.runtime.app.empty()) {
+    KSTREAM_ASSIGN_OR_RETURN(const auto apps, ListApps(state_dir));
+    for (const AppInstance& app : apps) {
+      const Json json = {
+          {"app", app.app}, {"instances", app.instances}, {"locked_by", OrNull(app.holder)}};
+      out.Row(json, pretty_);
+    }
+    return out.Flush();
+  }
+  KSTREAM_ASSIGN_OR_RETURN(InspectOptions options, Options());
+  options.home = {};
+  KSTREAM_ASSIGN_OR_RETURN(const auto inspector, Inspector::Open(options));
+  KSTREAM_ASSIGN_OR_RETURN(const auto instances, inspector->List());
+  KSTREAM_ASSIGN_OR_RETURN(const auto holder, inspector->Holder());
+  for (const StoreInstance& instance : instances) {
+    const Json json = {{"store", instance.store},     {"task", instance.task},
+                       {"rows", instance.rows},       {"bytes", instance.bytes},
+                       {"engine", instance.engine},   {"format", instance.format},
+                       {"offset", instance.offset},   {"incarnation", instance.incarnation},
+                       {"written", instance.written}, {"locked_by", OrNull(holder)},
+                       {"path", instance.path}};
+    out.Row(json, pretty_);
+  }
+  return out.Flush();
+}
+
+Result<int64_t> InspectTool::Print(const RowQuery& query) {
+  KSTREAM_ASSIGN_OR_RETURN(const InspectOptions options, Options());
+  KSTREAM_ASSIGN_OR_RETURN(const auto inspector, Inspector::Open(options));
+  Output out;
+  int64_t rows = 0;
+  if (limit_ && *limit_ == 0) return rows;
+  KSTREAM_RETURN_IF_ERROR(inspector->Scan(query, [&](const InspectedRow& row) {
+    out.Line(pretty_ ? RowToText(row) : RowToJson(row));
+    return ++rows < limit_.value_or(INT64_MAX) && out.open();
+  }));
+  KSTREAM_RETURN_IF_ERROR(out.Flush());
+  return rows;
+}
+
+Status InspectTool::Get() {
+  KSTREAM_ASSIGN_OR_RETURN(RowQuery query, Query());
+  query.Only(words_[1]);
+  KSTREAM_ASSIGN_OR_RETURN(const int64_t rows, Print(query));
+  if (rows > 0) return Status::Ok();
+  return {StatusCode::kNegative, fmt::format("there is no key {}", words_[1])};
+}
+
+Status InspectTool::Scan() {
+  KSTREAM_ASSIGN_OR_RETURN(const RowQuery query, Query());
+  return Print(query).status();
+}
+
+Status InspectTool::Stats() {
+  KSTREAM_ASSIGN_OR_RETURN(const RowQuery query, Query());
+  KSTREAM_ASSIGN_OR_RETURN(const InspectOptions options, Options());
+  KSTREAM_ASSIGN_OR_RETURN(const auto inspector, Inspector::Open(options));
+  KSTREAM_ASSIGN_OR_RETURN(const auto totals, inspector->Totals(query));
+  Output out;
+  for (const StoreTotals& sum : totals) {
+    const Json json = {{"store", sum.store},
+                       {"task", sum.task},
+                       {"rows", sum.rows},
+                       {"key_bytes", sum.key_bytes},
+                       {"value_bytes", sum.value_bytes},
+                       {"largest_value", sum.largest_value},
+                       {"oldest", OrNull(sum.oldest)},
+                       {"newest", OrNull(sum.newest)}};
+    out.Row(json, pretty_);
+  }
+  return out.Flush();
+}
+
+Status InspectTool::RunReset() {
+  if (!target_) {
+    return Status::Usage(
+        "reset: say where inputs are read from: --to-earliest, --to-latest, --to-datetime, "
+        "--by-duration, --to-offset, --shift-by or --from-file");
+  }
+  KSTREAM_ASSIGN_OR_RETURN(const InspectOptions where, Options());
+  KSTREAM_ASSIGN_OR_RETURN(const auto reset, Reset::Open({.app = where.app,
+                                                          .state_dir = where.state_dir,
+                                                          .home = where.home,
+                                                          .target = *target_,
+                                                          .backup = backup_,
+                                                          .adopt = adopt_}));
+  Output out;
+  const auto show = [&](const ResetStep& step) { out.Row(StepToJson(step, pretty_), pretty_); };
+  if (execute_) {
+    const Status done = reset->Execute(show);
+    KSTREAM_RETURN_IF_ERROR(out.Flush());  // what was done is told even if not all was
+    KSTREAM_RETURN_IF_ERROR(done);
+    Log(LogLevel::kInfo, fmt::format("application {} is reset", where.app));
+    return Status::Ok();
+  }
+  KSTREAM_ASSIGN_OR_RETURN(const auto plan, reset->Plan());
+  for (const ResetStep& step : plan) show(step);
+  KSTREAM_RETURN_IF_ERROR(out.Flush());
+  Log(LogLevel::kInfo, "this is the plan, and nothing was changed: --execute does it");
+  return Status::Ok();
+}
+
+}  // namespace kstream::tools
