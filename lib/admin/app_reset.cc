@@ -99,6 +99,8 @@ Result<std::vector<ResetStep>> AppReset::Plan() {
 }
 
 Status AppReset::Execute(const std::function<void(const ResetStep&)>& done) {
+  // Members are told of before the directory that one of them may have.
+  KSTREAM_RETURN_IF_ERROR(Plan().status());
   std::error_code error;
   if (std::filesystem::exists(fmt::format("{}/{}", options_.state_dir, options_.app), error)) {
     const std::atomic<bool> stop = false;

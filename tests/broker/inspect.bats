@@ -6,13 +6,13 @@ setup_app() {
   topic in 3
   topic out 1
   app=insp-$unique
+  # Counts what is in the topic by user.
+  stage=(kstream-agg -q -i "$in" -o "$out" -G "$app" --state-dir "$PWD/state" --by .user --count
+    -X session.timeout.ms=6000 --commit-interval 200ms)
 }
 
-# count [OPTION...]: counts what is in the topic by user.
-count() {
-  timeout 60 kstream-agg -q -i "$in" -o "$out" -G "$app" --state-dir "$PWD/state" --by .user --count \
-    -X session.timeout.ms=6000 --commit-interval 200ms "$@"
-}
+# count [OPTION...]: to the end of the topic.
+count() { timeout 60 "${stage[@]}" -e "$@"; }
 users() { for ((i = 0; i < $1 * $2; i++)); do echo "{\"user\":\"u$((i % $1))\"}"; done; }
 
 inspect() { kstream-inspect-state -G "$app" --state-dir "$PWD/state" "$@"; }
@@ -21,13 +21,17 @@ local_only() { env -u KSTREAM_BROKERS kstream-inspect-state -G "$app" --state-di
 table() { jq -Ssc 'map({(.key): .value.count}) | add'; }
 all() { jq -Snc --argjson n "$1" --argjson count "$2" '[range($n) | {("u\(.)"): $count}] | add'; }
 has_counts() { [[ $(inspect scan 2>/dev/null | table) == "$(all "$1" "$2")" ]]; }
-topics() { kcat -L -b "$KSTREAM_BROKERS" -J | jq -r '.topics[].topic' | grep -F -- "$1" | sort | paste -sd' '; }
+# Those that are called after a beginning, but for manifests.
+topics() {
+  kcat -L -b "$KSTREAM_BROKERS" -J | jq -r '.topics[].topic' | grep -F -- "$1" | grep -v 'kstream$' | sort |
+    paste -sd' '
+}
 steps() { jq -r '[.step, .topic, .partition, .to] | map(select(. != null)) | join(" ")'; }
 
 @test "inspect: a stage is looked into while it runs, with and without brokers" {
   setup_app
   users 5 20 | put "$in"
-  start agg.out agg.err count
+  start agg.out agg.err "${stage[@]}"
   until_true has_counts 5 20
   try 0 inspect get u3
   assert_equal "$(jq -c '[.store, .key, .value]' <<<"$output")" '["agg","u3",{"count":20}]'
@@ -50,10 +54,10 @@ steps() { jq -r '[.step, .topic, .partition, .to] | map(select(. != null)) | joi
 @test "inspect: the tail of the changelog is laid over an old directory, and --from-changelog needs none" {
   setup_app
   users 5 2 | put "$in"
-  count -e
+  count
   cp -r state old
   users 6 1 | put "$in"
-  count -e
+  count
   rm -r state
   mv old state
   assert_equal "$(local_only scan 2>/dev/null | table)" "$(all 5 2)"
@@ -79,12 +83,9 @@ steps() { jq -r '[.step, .topic, .partition, .to] | map(select(. != null)) | joi
   admin create-topic "$app-raw-changelog" 1
   echo '{"user":"u1"}' | put "$app-raw-changelog"
   echo '{"user":"u1"}' | put "$orders"
-  stage() {
-    timeout 60 kstream-agg -q -i "$orders" -i "$2" -o file:"$1.out" -G "$1" --state-dir state \
-      --by .user --count --store cnt -e
-  }
-  stage "$app" "$app-raw-changelog"
-  kstream-agg -q -i "$orders" -o file:eu.out -G "$app-eu" --state-dir state --count --store cnt -k .user -e
+  timeout 60 kstream-agg -q -i "$orders" -i "$app-raw-changelog" -o file:out -G "$app" --state-dir state \
+    --by .user --count --store cnt -e
+  timeout 60 kstream-agg -q -i "$orders" -o file:eu.out -G "$app-eu" --state-dir state --count --store cnt -k .user -e
   assert_equal "$(topics "$app-")" \
     "$app-cnt-changelog $app-cnt-repartition $app-eu-cnt-changelog $app-eu-cnt-repartition $app-raw-changelog"
   reset() { kstream-inspect-state -G "$app" --state-dir state reset --to-earliest "$@"; }
@@ -108,7 +109,7 @@ steps() { jq -r '[.step, .topic, .partition, .to] | map(select(. != null)) | joi
 @test "inspect: reset is refused while members are alive, and then counts are made anew" {
   setup_app
   users 4 10 | put "$in"
-  start agg.out agg.err count
+  start agg.out agg.err "${stage[@]}"
   until_true has_counts 4 10
   try 8 inspect reset --to-earliest --execute
   assert_output ''
@@ -129,7 +130,7 @@ steps() { jq -r '[.step, .topic, .partition, .to] | map(select(. != null)) | joi
   rm -r state
   mv elsewhere state
   try 0 local_only scan
-  count -e
+  count
   assert_equal "$(inspect scan 2>/dev/null | table)" "$(all 4 10)"
   assert_equal "$(local_only scan 2>/dev/null | table)" "$(all 4 10)"
 }
@@ -137,31 +138,31 @@ steps() { jq -r '[.step, .topic, .partition, .to] | map(select(. != null)) | joi
 @test "inspect: after a reset another number of partitions is no trouble, and --to-latest forgets all" {
   setup_app
   users 4 10 | put "$in"
-  count -e
+  count
   admin add-partitions "$in" 5
   try 0 inspect reset --to-latest --execute
   users 4 3 | put "$in"
-  count -e
+  count
   assert_equal "$(inspect scan 2>/dev/null | table)" "$(all 4 3)"
 }
 
 @test "inspect: a reset that was cut short is finished by the next, and nothing starts in between" {
   setup_app
   users 4 10 | put "$in"
-  count -e
+  count
   # What has been done when it ends after its first step.
   admin delete-topic "$app-agg-changelog"
-  try 6 count -e
+  try 6 count
   assert_stderr_has "changelog $app-agg-changelog is gone"
   try 0 inspect reset --to-earliest --execute
-  count -e
+  count
   assert_equal "$(inspect scan 2>/dev/null | table)" "$(all 4 10)"
 }
 
 @test "inspect: --backup copies the changelogs first, in a form that can be written again" {
   setup_app
   users 4 10 | put "$in"
-  count -e
+  count
   values "$app-agg-changelog" | sort >before
   try 0 inspect reset --to-earliest --backup copies
   assert [ ! -e copies ]
@@ -172,7 +173,7 @@ steps() { jq -r '[.step, .topic, .partition, .to] | map(select(. != null)) | joi
   kstream-filter -q --in envelope -i "file:$file" -o "$again" --partition '$partition' true
   values "$again" | sort | diff before -
   # It is not overwritten.
-  count -e
+  count
   try 8 inspect reset --to-earliest --backup copies --execute
   assert_stderr_has "$file is there already"
   has_counts 4 10

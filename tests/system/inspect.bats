@@ -57,7 +57,7 @@ inspect() { kstream-inspect-state --state-dir state "$@"; }
 
 @test "inspect: keys and values that are no text are shown whole" {
   printf '%s\n' '{"key_b64":"/wA=","value":1}' '{"key":"a\"b","value":2}' '{"key":"","value":3}' |
-    kstream-agg --in envelope --last . -G sums --state-dir state >/dev/null 2>&1
+    kstream-agg --in envelope -s key=b64 --last . -G sums --state-dir state >/dev/null 2>&1
   try 0 inspect -G sums scan
   assert_equal "$(jq -c '[.key, .key_b64]' <<<"$output")" '["",null]
 ["a\"b",null]
@@ -99,12 +99,12 @@ inspect() { kstream-inspect-state --state-dir state "$@"; }
   assert_equal "$(jq -sc 'map(.rows) | add' <<<"$output")" 2
   assert_equal "$(jq -sc 'map(.key_bytes) | add' <<<"$output")" 4
   assert_equal "$(jq -sc 'map(.value_bytes) | add' <<<"$output")" 22
-  assert_equal "$(jq -sc '[map(.oldest | numbers) | min, (map(.newest | numbers) | max)]' <<<"$output")" '[3,9]'
+  assert_equal "$(jq -sc '[(map(.oldest | numbers) | min), (map(.newest | numbers) | max)]' <<<"$output")" '[3,9]'
 }
 
 @test "inspect: --pretty is for people, and no value can steer a terminal" {
   printf '%s\n' '{"key":"a\u001b[2Jb","value":{"n":1},"ts":0}' |
-    kstream-agg --in envelope --last . -G sums --state-dir state >/dev/null 2>&1
+    kstream-agg --in envelope -s key=b64 --last . -G sums --state-dir state >/dev/null 2>&1
   try 0 inspect -G sums scan --pretty
   assert_output --regexp '^agg\[0\]  [^ ]+  a\\u001b\[2Jb  '
   refute_output --partial $'\e'

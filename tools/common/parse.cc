@@ -94,7 +94,7 @@ Status Parse(const CommandLine& line, const std::vector<std::string>& words, boo
   }
   std::string metavar(line.positional.metavar);
   CLI::Option* positional = line.positional.set ? app.add_option(metavar) : nullptr;
-  if (line.positional.many) OneWordEach(positional);
+  if (line.positional.many) OneWordEach(positional)->allow_extra_args(true);
 
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
