@@ -16,10 +16,11 @@
 
 namespace kstream::transport::kafka {
 
-// Sends one request and waits for its event; `send` gets the options and the queue of the answer.
+// Sends one request and waits for its event, which may be one of an error; `send` gets the options
+// and the queue of the answer.
 template <typename F>
-Result<Event> Ask(Handle* handle, rd_kafka_admin_op_t op, const std::string& what,
-                  std::chrono::milliseconds wait, F send) {
+Result<Event> AnswerOf(Handle* handle, rd_kafka_admin_op_t op, const std::string& what,
+                       std::chrono::milliseconds wait, F send) {
   Queue queue(rd_kafka_queue_new(handle->get()));
   AdminOptions options(rd_kafka_AdminOptions_new(handle->get(), op));
   const int limit = static_cast<int>(std::max<int64_t>(wait.count(), 1));
@@ -29,13 +30,19 @@ Result<Event> Ask(Handle* handle, rd_kafka_admin_op_t op, const std::string& wha
   if (refused != RD_KAFKA_RESP_ERR_NO_ERROR) return ClusterError(refused, what);
   send(options.get(), queue.get());
   const Clock::time_point end = Clock::now() + std::chrono::milliseconds(limit + 1000);
-  Event event;
-  while (event == nullptr) {
-    event.reset(rd_kafka_queue_poll(queue.get(), 100));
-    if (event != nullptr) break;
+  for (;;) {
+    Event event(rd_kafka_queue_poll(queue.get(), 100));
+    if (event != nullptr) return event;
     if (handle->stopped()) return handle->Stopped(what);
     if (Clock::now() >= end) return ClusterError(RD_KAFKA_RESP_ERR__TIMED_OUT, what);
   }
+}
+
+// The same, of an answer that is no error.
+template <typename F>
+Result<Event> Ask(Handle* handle, rd_kafka_admin_op_t op, const std::string& what,
+                  std::chrono::milliseconds wait, F send) {
+  KSTREAM_ASSIGN_OR_RETURN(Event event, AnswerOf(handle, op, what, wait, send));
   const rd_kafka_resp_err_t error = rd_kafka_event_error(event.get());
   if (error == RD_KAFKA_RESP_ERR_NO_ERROR) {
     handle->Heard();

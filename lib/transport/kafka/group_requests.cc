@@ -41,15 +41,18 @@ GroupDescription Describe(const rd_kafka_ConsumerGroupDescription_t* group) {
 }
 
 // Asks until the coordinator of the group answers: it may be moving, or just be made. `send` as for
-// Ask; `take(event)` gives the outcome for the group.
-template <typename Send, typename Take>
+// Ask; `outcome(event)` is the outcome for the group; an error of the whole answer is judged by
+// `judge` as one of the group is.
+template <typename Send, typename Outcome, typename Judge>
 Status AskCoordinator(Handle* handle, rd_kafka_admin_op_t op, const std::string& what, Send send,
-                      Take take) {
+                      Outcome outcome, Judge judge) {
   Status unanswered;
   const Status status = handle->Try(what, [&](int) {
-    const Result<Event> event = Ask(handle, op, what, handle->deadline(), send);
+    const Result<Event> event = AnswerOf(handle, op, what, handle->deadline(), send);
     unanswered = event.status();
-    return event.ok() ? take(event->get()) : RD_KAFKA_RESP_ERR__FAIL;
+    if (!event.ok()) return RD_KAFKA_RESP_ERR__FAIL;
+    const rd_kafka_resp_err_t whole = rd_kafka_event_error(event->get());
+    return judge(whole == RD_KAFKA_RESP_ERR_NO_ERROR ? outcome(event->get()) : whole);
   });
   KSTREAM_RETURN_IF_ERROR(unanswered);
   return status;
@@ -135,10 +138,9 @@ Result<std::vector<PartitionOffset>> GroupOffsets(Handle* handle, const std::str
         const auto* const* groups = rd_kafka_ListConsumerGroupOffsets_result_groups(
             rd_kafka_event_ListConsumerGroupOffsets_result(event), &count);
         const rd_kafka_group_result_t* const found = Only(groups, count);
-        const rd_kafka_resp_err_t error = ErrorOf(found);
-        if (IsUnknownGroup(error)) return RD_KAFKA_RESP_ERR_NO_ERROR;
-        if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return error;
         offsets.clear();
+        const rd_kafka_resp_err_t error = ErrorOf(found);
+        if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return error;
         for (const auto& element : Elements(rd_kafka_group_result_partitions(found))) {
           if (element.offset < 0) continue;
           std::string metadata;
@@ -149,6 +151,9 @@ Result<std::vector<PartitionOffset>> GroupOffsets(Handle* handle, const std::str
               {{element.topic, element.partition}, element.offset, std::move(metadata)});
         }
         return RD_KAFKA_RESP_ERR_NO_ERROR;
+      },
+      [](rd_kafka_resp_err_t error) {
+        return IsUnknownGroup(error) ? RD_KAFKA_RESP_ERR_NO_ERROR : error;
       });
   KSTREAM_RETURN_IF_ERROR(status);
   return offsets;
@@ -171,7 +176,9 @@ Status SetGroupOffsets(Handle* handle, const std::string& group,
         size_t count = 0;
         const auto* const* groups = rd_kafka_AlterConsumerGroupOffsets_result_groups(
             rd_kafka_event_AlterConsumerGroupOffsets_result(event), &count);
-        const rd_kafka_resp_err_t error = ErrorOf(Only(groups, count));
+        return ErrorOf(Only(groups, count));
+      },
+      [&](rd_kafka_resp_err_t error) {
         in_use = IsInUse(error);
         return in_use ? RD_KAFKA_RESP_ERR_NO_ERROR : error;
       });
@@ -195,7 +202,9 @@ Status DeleteGroupOffsets(Handle* handle, const std::string& group,
         size_t count = 0;
         const auto* const* groups = rd_kafka_DeleteConsumerGroupOffsets_result_groups(
             rd_kafka_event_DeleteConsumerGroupOffsets_result(event), &count);
-        const rd_kafka_resp_err_t error = ErrorOf(Only(groups, count));
+        return ErrorOf(Only(groups, count));
+      },
+      [&](rd_kafka_resp_err_t error) {
         in_use = IsInUse(error);
         const bool nothing = in_use || IsUnknownGroup(error) || IsMissing(error);
         return nothing ? RD_KAFKA_RESP_ERR_NO_ERROR : error;
