@@ -13,7 +13,7 @@ Status Task::Node::Init() {
     if (!processor_) {
       return Status::Expression(fmt::format("processor '{}': its supplier gave none", spec_.name));
     }
-    return processor_->Init(*this).At(spec_.name);
+    return Blamed(processor_->Init(*this));
   } catch (...) {
     return ThrownHere();
   }
@@ -21,7 +21,7 @@ Status Task::Node::Init() {
 
 Status Task::Node::Punctuate(const Punctuation& punctuation) {
   try {
-    return processor_->Punctuate(punctuation).At(spec_.name);
+    return Blamed(processor_->Punctuate(punctuation));
   } catch (...) {
     return ThrownHere();
   }
@@ -33,7 +33,7 @@ Status Task::Node::EndInput() { return Call(&Processor::EndInput); }
 Status Task::Node::Call(Status (Processor::*hook)()) {
   if (!processor_) return Status::Ok();
   try {
-    return (processor_.get()->*hook)().At(spec_.name);
+    return Blamed((processor_.get()->*hook)());
   } catch (...) {
     return ThrownHere();
   }
@@ -49,7 +49,20 @@ Status Task::Node::Close() {
   }
 }
 
-Status Task::Node::ThrownHere() const { return Thrown(fmt::format("node '{}'", spec_.name)); }
+Status Task::Node::Blamed(const Status& status) const {
+  if (status.ok() || status.message().data() == task_.blamed_.message().data()) return status;
+  // What a sink says is about the record, or the place where it should go.
+  const bool unnamed = sink_ || spec_.supplier.unnamed;
+  return task_.blamed_ = unnamed ? status : status.At(fmt::format("node '{}'", spec_.name));
+}
+
+Status Task::Node::ThrownHere() const {
+  return task_.blamed_ = Thrown(fmt::format("node '{}'", spec_.name));
+}
+
+Status Task::Node::Refused(std::string_view what, StatusCode code) const {
+  return task_.blamed_ = Status(code, fmt::format("node '{}' {}", spec_.name, what));
+}
 
 Status Task::Node::Forward(const Record& record) {
   if (task_.phase_ == Phase::kProcessing) [[likely]]
@@ -69,15 +82,14 @@ Status Task::Node::ToChild(const Record& record, std::string_view name) {
   for (Node* child : children_) {
     if (child->spec_.name == name) return child->Process(record);
   }
-  return Status::Expression(
-      fmt::format("node '{}' forwards to '{}', which is not a child of it", spec_.name, name));
+  return Refused(fmt::format("forwards to '{}', which is not a child of it", name),
+                 StatusCode::kExpression);
 }
 
 Status Task::Node::Send(const Location& to, const Record& record, int32_t partition) {
   KSTREAM_RETURN_IF_ERROR(RefuseClosed("send"));
   if (!to.is_topic() || to.is_pattern()) {
-    return Status::Usage(
-        fmt::format("node '{}' sends to {}, which is not a topic", spec_.name, to.ToString()));
+    return Refused(fmt::format("sends to {}, which is not a topic", to.ToString()));
   }
   return task_.host_->Send(to, Stamped(record), partition);
 }
@@ -85,8 +97,7 @@ Status Task::Node::Send(const Location& to, const Record& record, int32_t partit
 Result<Timer> Task::Node::Schedule(std::chrono::milliseconds period, PunctuationType type) {
   KSTREAM_RETURN_IF_ERROR(RefuseClosed("schedule"));
   if (period.count() <= 0) {
-    return Status::Usage(fmt::format("node '{}' schedules every {} ms: give a positive period",
-                                     spec_.name, period.count()));
+    return Refused(fmt::format("schedules every {} ms: give a positive period", period.count()));
   }
   return task_.Schedule(number_, period, type);
 }
@@ -102,20 +113,18 @@ Result<StateStore*> Task::Node::Store(std::string_view name) {
   for (const size_t store : spec_.stores) {
     if (stores[store].name() == name) return task_.store(name);
   }
-  return Status::Usage(fmt::format(
-      "node '{}' has no store '{}': name the node where the store is added", spec_.name, name));
+  return Refused(fmt::format("has no store '{}': name the node where the store is added", name));
 }
 
 Status Task::Node::RefuseClosed(std::string_view what) const {
   if (!task_.closing()) return Status::Ok();
-  return Status::Usage(fmt::format("node '{}' cannot {}: its task is {}", spec_.name, what,
-                                   task_.phase_ == Phase::kClosed ? "closed" : "being closed"));
+  return Refused(fmt::format("cannot {}: its task is {}", what,
+                             task_.phase_ == Phase::kClosed ? "closed" : "being closed"));
 }
 
 Status Task::Node::RefuseForward() const {
   if (task_.phase_ == Phase::kOpening) {
-    return Status::Usage(
-        fmt::format("node '{}' cannot forward in Init: its children come later", spec_.name));
+    return Refused("cannot forward in Init: its children come later");
   }
   return RefuseClosed("forward");
 }

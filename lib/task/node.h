@@ -3,6 +3,10 @@
 // The hot path is ToChildren: a loop over children whose Process is one virtual call in a try
 // block. What holds outside of a record (in Init, Punctuate and Close) is told apart by one
 // comparison in Forward. A record that passes source, processor and sink costs 10 ns in all.
+//
+// A failure travels up through every node's Process as their Forward gave it. The innermost node
+// puts its name before it, and Task::blamed_ remembers the result, so that the others, which return
+// the very same status, are not blamed too. All of that is done when something has failed.
 #ifndef KSTREAM_TASK_NODE_H_
 #define KSTREAM_TASK_NODE_H_
 
@@ -27,8 +31,10 @@ class Task::Node final : public ProcessorContext {
   // What is thrown here may come from this node's code only: the nodes below catch their own.
   Status Process(const Record& record) {
     try {
-      if (sink_) return sink_->Write(record);
-      return processor_->Process(record);
+      Status status = sink_ ? sink_->Write(record) : processor_->Process(record);
+      if (!status.ok()) [[unlikely]]
+        return Blamed(status);
+      return status;
     } catch (...) {
       return ThrownHere();
     }
@@ -61,7 +67,12 @@ class Task::Node final : public ProcessorContext {
   std::string_view task() const override { return task_.name_; }
 
  private:
+  // A failure of this node's, with its name, unless a node below it, or this one, has been blamed.
+  // Ok stays ok.
+  Status Blamed(const Status& status) const;
   Status ThrownHere() const;
+  // "node 'NAME' <what>": what it must not do.
+  Status Refused(std::string_view what, StatusCode code = StatusCode::kUsage) const;
   Status Call(Status (Processor::*hook)());
   Status ToChild(const Record& record, std::string_view name);
   // kUsage: the node cannot do `what` while it is being closed, or afterwards.

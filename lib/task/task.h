@@ -148,6 +148,7 @@ class Task {
   int64_t punctuation_time_ = 0;
   int64_t punctuations_ = 0;
   std::optional<Record> failed_;
+  Status blamed_;  // the last failure that says whose it is: see node.h
 };
 
 }  // namespace kstream::task

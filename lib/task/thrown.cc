@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <exception>
 #include <string>
 
@@ -17,9 +16,6 @@ Status Thrown(std::string_view who) {
   } catch (...) {
     reason = "something that is no std::exception";
   }
-  // A status is one line, and what() may quote data.
-  std::replace_if(
-      reason.begin(), reason.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
   return Status::Data(fmt::format("{} threw: {}", who, reason));
 }
 

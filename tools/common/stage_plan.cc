@@ -189,6 +189,11 @@ Status CheckOutputs(const StagePlan& plan) {
   return Status::Ok();
 }
 
+bool IsOperator(const PlanNode& node) {
+  return !std::holds_alternative<SourceSpec>(node.spec) &&
+         !std::holds_alternative<SinkSpec>(node.spec);
+}
+
 Result<ProcessorSupplier> SupplierOf(const PlanNode& node) {
   if (const auto* filter = std::get_if<FilterSpec>(&node.spec)) return Filter(*filter);
   if (const auto* group = std::get_if<GroupBySpec>(&node.spec)) return GroupBy(*group);
@@ -201,6 +206,7 @@ Result<ProcessorSupplier> SupplierOf(const PlanNode& node) {
 Result<Topology> BuildTopology(const StagePlan& plan) {
   KSTREAM_RETURN_IF_ERROR(CheckOutputs(plan));
   TopologyBuilder builder;
+  const bool one_operator = std::ranges::count_if(plan.nodes, &IsOperator) == 1;
   for (const PlanNode& node : plan.nodes) {
     if (const auto* source = std::get_if<SourceSpec>(&node.spec)) {
       builder.AddSource(node.name, *source);
@@ -210,6 +216,8 @@ Result<Topology> BuildTopology(const StagePlan& plan) {
       auto supplier = SupplierOf(node);
       // All that an operator of a finished plan can find wrong are the names of serdes.
       if (!supplier.ok()) return supplier.status().At("-s");
+      // The tool's name stands before each error, and is the operator's.
+      if (one_operator) supplier->unnamed = true;
       builder.AddProcessor(node.name, *std::move(supplier), node.parents);
       if (const auto* aggregate = std::get_if<AggregateSpec>(&node.spec);
           aggregate && !aggregate->store.empty()) {

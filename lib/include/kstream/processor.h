@@ -2,8 +2,12 @@
 // called by two threads at once and needs no locks.
 //
 // Life: supplier() -> Init -> Process / Punctuate / Flush ... -> EndInput? -> Close. After a
-// failure of Init only Close is called. An exception that leaves a processor is caught by its task
-// and is a failure (kData) with the node's name.
+// failure of Init only Close is called.
+//
+// Failures name their node: what a processor returns gets "node 'NAME': " before its message, and
+// an exception that leaves it is caught by its task and is a failure too (kData), "node 'NAME'
+// threw: ...". Of nodes that hand a failure through only the innermost is named. A supplier may ask
+// for failures without the name (ProcessorSupplier::Unnamed).
 #ifndef KSTREAM_PROCESSOR_H_
 #define KSTREAM_PROCESSOR_H_
 
@@ -142,9 +146,17 @@ struct ProcessorSupplier {
     return std::move(*this);
   }
 
+  // The same, for the one processor of a small application: what it returns as a failure says by
+  // itself what failed, and the node's name would add nothing.
+  ProcessorSupplier Unnamed() && {
+    unnamed = true;
+    return std::move(*this);
+  }
+
   std::function<std::unique_ptr<Processor>()> make;
   std::string description;
   bool stateless = false;
+  bool unnamed = false;
 };
 
 }  // namespace kstream

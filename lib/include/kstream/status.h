@@ -35,6 +35,7 @@ enum class StatusCode : int {
 class [[nodiscard]] KSTREAM_EXPORT Status {
  public:
   Status() = default;
+  // Lines of the message become one.
   Status(StatusCode code, std::string message);
 
   static Status Ok() { return Status(); }

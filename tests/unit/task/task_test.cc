@@ -88,7 +88,7 @@ TEST(Task, ClosesWhatWasInitialisedWhenAnInitFails) {
   {
     Task task(*builder.Build(), 0, "0_0", &host);
     const Status status = task.Init();
-    EXPECT_EQ(status.message(), "b: no table");
+    EXPECT_EQ(status.message(), "node 'b': no table");
     EXPECT_EQ(status.code(), StatusCode::kUsage);
   }
   EXPECT_EQ(host.events, (Events{"open s", "init a", "init b", "close b", "close a", "close s"}));
@@ -136,16 +136,127 @@ TEST(Task, ForwardsToANamedChildAndNamesAChildThatIsNone) {
             "node 'switch' forwards to 'middle', which is not a child of it");
 }
 
-TEST(Task, PassesAFailureOfProcessThroughUnchanged) {
+// a -> b -> c -> out, where c cannot take the value "bad".
+class Chain {
+ public:
+  // What `a` and `b` do instead of forwarding, if anything.
+  explicit Chain(Parts a = {}, Parts b = {}) {
+    TopologyBuilder builder;
+    builder.AddSource("in", FromFile())
+        .AddProcessor("a", Make(std::move(a)), {"in"})
+        .AddProcessor("b", Make(std::move(b)), {"a"})
+        .AddProcessor("c",
+                      Make({.init = {},
+                            .process =
+                                [](auto& context, const Record& record) {
+                                  if (record.value == "bad") return Status::Data("no number");
+                                  return context.Forward(record);
+                                },
+                            .punctuate = {},
+                            .close = {}}),
+                      {"b"})
+        .AddSink("out", ToFile("out"), {"c"});
+    task = std::make_unique<Task>(*builder.Build(), 0, "0_0", &host);
+    EXPECT_TRUE(task->Init().ok());
+  }
+
+  NotedHost host;
+  std::unique_ptr<Task> task;
+};
+
+TEST(Task, AFailureThatIsReturnedNamesTheInnermostNodeOnce) {
+  Chain chain;
+  for (int i = 0; i < 2; i++) {
+    const Status status = chain.task->Process(0, At(1, "bad"));
+    EXPECT_EQ(status.message(), "node 'c': no number");
+    EXPECT_EQ(status.code(), StatusCode::kData);
+    EXPECT_EQ(chain.task->failed_punctuation(), nullptr);
+  }
+}
+
+TEST(Task, AFailureOfASinkBlamesNoProcessor) {
+  Chain chain;
+  EXPECT_EQ(chain.task->Process(0, At(1, "unwritable")).message(), "out cannot take it");
+}
+
+TEST(Task, WhoMakesAFailureOfItsOwnIsBlamedForIt) {
+  const auto hides = [](auto& context, const Record& record) {
+    return context.Forward(record).ok() ? Status::Ok() : Status::Usage("given up");
+  };
+  Chain hidden({.init = {}, .process = hides, .punctuate = {}, .close = {}});
+  const Status status = hidden.task->Process(0, At(1, "bad"));
+  EXPECT_EQ(status.message(), "node 'a': given up");
+  EXPECT_EQ(status.code(), StatusCode::kUsage);
+
+  const auto explains = [](auto& context, const Record& record) {
+    return context.Forward(record).At("below");
+  };
+  Chain explained({.init = {}, .process = explains, .punctuate = {}, .close = {}});
+  EXPECT_EQ(explained.task->Process(0, At(1, "bad")).message(),
+            "node 'a': below: node 'c': no number");
+}
+
+TEST(Task, FailuresOfAllHooksNameTheirNode) {
+  const auto hook = [](auto&) { return Status::Data("no more"); };
+  OneNode one({.init =
+                   [](auto& context) {
+                     return context
+                         .Schedule(std::chrono::milliseconds(1), PunctuationType::kWallClockTime)
+                         .status();
+                   },
+               .process = {},
+               .punctuate = [](auto&, auto&) { return Status::Data("no time"); },
+               .close = {},
+               .flush = hook,
+               .end_input = hook});
+  ASSERT_TRUE(one.task->Init().ok());
+  EXPECT_EQ(one.task->Flush().message(), "node 'a': no more");
+  EXPECT_EQ(one.task->EndInput().message(), "node 'a': no more");
+  one.host.manual.Advance(std::chrono::milliseconds(1));
+  EXPECT_EQ(one.task->Punctuate().message(), "node 'a': no time");
+}
+
+TEST(Task, WhatAPunctuationForwardsIsBlamedOnWhoFailsBelow) {
+  Chain chain({.init =
+                   [](auto& context) {
+                     return context
+                         .Schedule(std::chrono::milliseconds(1), PunctuationType::kWallClockTime)
+                         .status();
+                   },
+               .process = {},
+               .punctuate = [](auto& context, auto&) { return context.Forward(Timeless("bad")); },
+               .close = {}});
+  chain.host.manual.Advance(std::chrono::milliseconds(1));
+  EXPECT_EQ(chain.task->Punctuate().message(), "node 'c': no number");
+}
+
+TEST(Task, AFailureIsOneLine) {
   OneNode one({.init = {},
-               .process = [](auto&, auto&) { return Status::Data("no number"); },
+               .process = [](auto&, auto&) { return Status::Data("line 1\r\nline 2\n"); },
                .punctuate = {},
                .close = {}});
   ASSERT_TRUE(one.task->Init().ok());
-  const Status status = one.task->Process(0, At(1));
-  EXPECT_EQ(status.message(), "no number");
-  EXPECT_EQ(status.code(), StatusCode::kData);
-  EXPECT_EQ(one.task->failed_punctuation(), nullptr);
+  EXPECT_EQ(one.task->Process(0, At(1)).message(), "node 'a': line 1 line 2");
+}
+
+TEST(Task, ASupplierMayAskForFailuresWithoutTheName) {
+  NotedHost host;
+  TopologyBuilder builder;
+  builder.AddSource("in", FromFile())
+      .AddProcessor("a",
+                    Make({.init = {},
+                          .process = [](auto&, const Record& record) -> Status {
+                            if (record.value == "throw") throw std::runtime_error("no luck");
+                            return Status::Data("no number");
+                          },
+                          .punctuate = {},
+                          .close = {}})
+                        .Unnamed(),
+                    {"in"});
+  Task task(*builder.Build(), 0, "0_0", &host);
+  ASSERT_TRUE(task.Init().ok());
+  EXPECT_EQ(task.Process(0, At(1)).message(), "no number");
+  EXPECT_EQ(task.Process(0, At(1, "throw")).message(), "node 'a' threw: no luck");
 }
 
 TEST(Task, AnExceptionIsAFailureThatNamesTheInnermostNode) {
@@ -226,7 +337,7 @@ TEST(Task, RefusesToForwardInInit) {
                .punctuate = {},
                .close = {}});
   const Status status = one.task->Init();
-  EXPECT_EQ(status.message(), "a: node 'a' cannot forward in Init: its children come later");
+  EXPECT_EQ(status.message(), "node 'a' cannot forward in Init: its children come later");
   EXPECT_EQ(status.code(), StatusCode::kUsage);
 }
 

@@ -31,6 +31,7 @@ class NotedHost : public TaskHost {
    public:
     Sink(Events* events, std::string name) : events_(events), name_(std::move(name)) {}
     Status Write(const Record& record) override {
+      if (record.value == "unwritable") return Status::Data(name_ + " cannot take it");
       events_->push_back(name_ + " " + Text(record));
       return Status::Ok();
     }
@@ -64,6 +65,8 @@ struct Parts {
   std::function<Status(ProcessorContext&, const Record&)> process;
   std::function<Status(ProcessorContext&, const Punctuation&)> punctuate;
   std::function<void(ProcessorContext&)> close;
+  std::function<Status(ProcessorContext&)> flush = {};
+  std::function<Status(ProcessorContext&)> end_input = {};
 };
 
 class FromParts : public Processor {
@@ -78,6 +81,10 @@ class FromParts : public Processor {
   }
   Status Punctuate(const Punctuation& punctuation) override {
     return parts_.punctuate ? parts_.punctuate(*context_, punctuation) : Status::Ok();
+  }
+  Status Flush() override { return parts_.flush ? parts_.flush(*context_) : Status::Ok(); }
+  Status EndInput() override {
+    return parts_.end_input ? parts_.end_input(*context_) : Status::Ok();
   }
   void Close() override {
     if (parts_.close) parts_.close(*context_);

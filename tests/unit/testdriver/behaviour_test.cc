@@ -140,6 +140,17 @@ TEST(OnErrorTest, FailKeepsWhatCameBeforeAndEndsTheRun) {
   EXPECT_THAT(driver->threads(), IsEmpty());
 }
 
+TEST(OnErrorTest, ABadRecordIsToldWithItsPlaceAndTheNodeThatFailed) {
+  TopologyBuilder builder;
+  builder.AddSource("in", {.inputs = {Location::Topic("in")}})
+      .AddProcessor("parse", Does(Pass), {"in"})
+      .AddProcessor("check", FailsOn("2"), {"parse"})
+      .AddSink("out", {.output = Location::Topic("out")}, {"check"});
+  auto driver = Driver(*builder.Build());
+  EXPECT_EQ(driver->PipeAll("in", {{.value = "1"}, {.value = "2"}}).message(),
+            "in[0]@1: node 'check': it is bad");
+}
+
 TEST(OnErrorTest, SkipGoesOn) {
   TestDriverOptions options;
   options.runtime.on_error = OnError::kSkip;
