@@ -36,6 +36,9 @@ std::string Printable(std::string_view text, std::string_view quoted) {
       length = 1;
     } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
       fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<int>(c));
+    } else if (text.starts_with('\xC2') && static_cast<unsigned char>(text[1]) < 0xA0) {
+      // Control characters too, which some terminals obey.
+      fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned char>(text[1]));
     } else {
       if (quoted.find(c) != std::string_view::npos) out += '\\';
       out += text.substr(0, length);

@@ -15,6 +15,7 @@ TEST(Printable, LeavesTextAsItIs) {
 
 TEST(Printable, ShowsControlCharactersAsEscapes) {
   EXPECT_EQ(Printable("a\nb\0c\x1b[2J\x7f"sv), "a\\u000ab\\u0000c\\u001b[2J\\u007f");
+  EXPECT_EQ(Printable("\u0080\u009b2J\u009f\u00a0"), "\\u0080\\u009b2J\\u009f\u00a0");
 }
 
 TEST(Printable, ReplacesEachByteThatIsNoUtf8) {

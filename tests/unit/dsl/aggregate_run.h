@@ -96,7 +96,7 @@ class AggregateRun : public TaskRun {
     if (!supplier.ok()) return supplier.status();
     TopologyBuilder builder;
     builder.AddSource("in", {.inputs = {{Location::Kind::kFile, "", "in"}}})
-        .AddProcessor("agg", *std::move(supplier), {"in"})
+        .AddProcessor("agg", (*std::move(supplier)).Unnamed(), {"in"})
         .AddSink("out", {}, {"agg"});
     if (stored) builder.AddStore(StoreSpec{.name = "rows"}, {"agg"});
     return builder.Build();

@@ -29,7 +29,7 @@ class OperatorRun : public TaskRun {
   explicit OperatorRun(const Result<ProcessorSupplier>& supplier)
       : TaskRun(TopologyBuilder()
                     .AddSource("in", {.inputs = {{Location::Kind::kFile, "", "in"}}})
-                    .AddProcessor("op", *supplier, {"in"})
+                    .AddProcessor("op", ProcessorSupplier(*supplier).Unnamed(), {"in"})
                     .AddSink("out", {}, {"op"})
                     .AddSink("rest", {}, {"op"})
                     .Build()) {}

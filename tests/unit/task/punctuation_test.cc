@@ -269,7 +269,7 @@ TEST(Timers, AFailureIsToldApartFromOneOfTheRecordAndTheRestFiresAfterwards) {
   };
   t.On(0);
   Status status = t.task().Process(0, At(10));
-  EXPECT_EQ(status.message(), "a: no sum");  // the node's name
+  EXPECT_EQ(status.message(), "node 'a': no sum");
   EXPECT_EQ(status.code(), StatusCode::kData);
   const Record* failed = t.task().failed_punctuation();
   ASSERT_NE(failed, nullptr);
