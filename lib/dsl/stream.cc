@@ -245,7 +245,10 @@ void Stream::To(SinkSpec sink, std::string name) const {
 StreamBuilder::StreamBuilder(SerdeNames serdes)
     : graph_(std::make_unique<dsl::StreamGraph>(std::move(serdes))) {}
 StreamBuilder::~StreamBuilder() = default;
-StreamBuilder::StreamBuilder(StreamBuilder&&) noexcept = default;
+// What was moved from is as new; the streams made before go on with the graph.
+StreamBuilder::StreamBuilder(StreamBuilder&& other) noexcept
+    : graph_(std::exchange(other.graph_,
+                           std::make_unique<dsl::StreamGraph>(other.graph_->serdes()))) {}
 
 Stream StreamBuilder::Source(Location input, std::string name) {
   return Source(SourceSpec{.inputs = {std::move(input)}}, std::move(name));

@@ -15,27 +15,12 @@ namespace {
 
 using Tasks = std::set<size_t>;
 
-// As --grouper and messages call it: a file by its path.
-std::string NameOf(const std::string& cluster, const std::string& topic) {
-  return cluster.empty() || cluster == kFiles ? topic : fmt::format("{}:{}", cluster, topic);
-}
-std::string NameOf(const InputTopic& topic) { return NameOf(topic.cluster, topic.topic); }
 std::string NameOf(const InputPartition& partition) {
-  return fmt::format("{}[{}]", NameOf(partition.cluster, partition.topic), partition.partition);
+  return fmt::format("{}[{}]", NameOfInput(partition.cluster, partition.topic),
+                     partition.partition);
 }
 std::string NameOf(const Tasks& tasks) {
   return fmt::format("{} {}", tasks.size() == 1 ? "task" : "tasks", fmt::join(tasks, ", "));
-}
-
-std::string NamesOf(const std::vector<InputTopic>& topics) {
-  std::vector<std::string> names;
-  for (const InputTopic& topic : topics) names.push_back(NameOf(topic));
-  return fmt::format("{}", fmt::join(names, ", "));
-}
-
-auto Find(const std::vector<InputTopic>& topics, const std::string& name) {
-  return std::ranges::find_if(topics,
-                              [&](const InputTopic& topic) { return NameOf(topic) == name; });
 }
 
 // The same in two forms: what is in a task, and in which tasks something is.
@@ -70,7 +55,7 @@ Status CheckKept(const Counts& before, const std::vector<InputTopic>& topics) {
   Counts now;
   for (const InputTopic& topic : topics) now[{topic.cluster, topic.topic}] = topic.partitions;
   for (const auto& [key, count] : before) {
-    const std::string name = NameOf(key.first, key.second);
+    const std::string name = NameOfInput(key.first, key.second);
     const auto found = now.find(key);
     if (found == now.end()) {
       return Status::Cluster(
@@ -139,7 +124,8 @@ class Growth {
   }
 
   Status Broadcast(const std::string& name) {
-    const auto everywhere = Find(topics_, name);
+    const auto everywhere = std::ranges::find_if(
+        topics_, [&](const InputTopic& topic) { return NameOfInput(topic) == name; });
     if (everywhere == topics_.end()) return ByNumber(nullptr);
     if (topics_.size() == 1) {
       return Status::Usage(fmt::format(
@@ -170,7 +156,7 @@ class Growth {
       return Status::Cluster(
           fmt::format("{} is new and needs a task of its own, but the stage has {} for good: start "
                       "under another application id (-G)",
-                      NameOf(topic), tasks_.size()));
+                      NameOfInput(topic), tasks_.size()));
     }
     tasks_.emplace_back();
     return Status::Ok();
@@ -184,14 +170,14 @@ class Growth {
         "its keys are no longer where the stores have them, so start under another application id "
         "(-G)";
     if (before != counts_.end()) {
-      return Status::Cluster(Had(NameOf(topic), before->second,
+      return Status::Cluster(Had(NameOfInput(topic), before->second,
                                  fmt::format("has {} now: {}", topic.partitions, kAdvice)));
     }
     if (static_cast<size_t>(topic.partitions) <= tasks_.size()) return Status::Ok();
     return Status::Cluster(fmt::format(
         "{} is new and has {} partitions, but the stage has stores for {} tasks: start under "
         "another application id (-G)",
-        NameOf(topic), topic.partitions, tasks_.size()));
+        NameOfInput(topic), topic.partitions, tasks_.size()));
   }
 
   const std::vector<InputTopic>& topics_;
@@ -250,7 +236,7 @@ Status CheckStays(const TaskLayout& layout, const TaskLayout& recorded, const La
     }
     const auto count = counts.find({partition.cluster, partition.topic});
     if (rules.stateful && found == before.end() && count != counts.end() && old_tasks.empty()) {
-      return Status::Cluster(Had(NameOf(partition.cluster, partition.topic), count->second,
+      return Status::Cluster(Had(NameOfInput(partition.cluster, partition.topic), count->second,
                                  fmt::format("has more now: a stage with stores needs {} in a task "
                                              "that is there, and the grouper makes a new one",
                                              NameOf(partition))));
@@ -259,15 +245,39 @@ Status CheckStays(const TaskLayout& layout, const TaskLayout& recorded, const La
   return Status::Ok();
 }
 
+constexpr std::string_view kFilePrefix = "file:";  // no topic's name holds a colon
+
+// What the user's grouper sees of files is told in kstream/grouper.h: they are at no cluster.
+std::vector<InputTopic> ForUser(std::vector<InputTopic> topics) {
+  for (InputTopic& topic : topics) {
+    if (topic.cluster != kFiles) continue;
+    topic.cluster.clear();
+    topic.topic.insert(0, kFilePrefix);
+  }
+  return topics;
+}
+
+TaskLayout FromUser(TaskLayout layout) {
+  for (auto& task : layout) {
+    for (InputPartition& partition : task) {
+      if (!partition.cluster.empty() || !partition.topic.starts_with(kFilePrefix)) continue;
+      partition.cluster = kFiles;
+      partition.topic.erase(0, kFilePrefix.size());
+    }
+  }
+  return layout;
+}
+
 Result<TaskLayout> Ask(const Grouper& grouper, const std::vector<InputTopic>& topics,
                        const RecordedLayout* recorded, const LayoutRules& rules) {
   Result<TaskLayout> layout = TaskLayout();
   try {
-    layout = grouper(topics);
+    layout = grouper(ForUser(topics));
   } catch (...) {
     return Status::Usage(std::string(task::Thrown("the grouper").message()));
   }
   if (!layout.ok()) return layout.status().At("grouper");
+  layout = FromUser(*std::move(layout));
   KSTREAM_RETURN_IF_ERROR(CheckSound(*layout, topics));
   if (recorded != nullptr) {
     if (layout->size() < recorded->tasks.size()) {
@@ -301,51 +311,6 @@ Result<TaskLayout> Grow(const GrouperChoice& grouper, const std::vector<InputTop
 }
 
 }  // namespace
-
-Result<GrouperChoice> GrouperChoice::Parse(std::string_view name, Grouper custom) {
-  constexpr std::string_view kBroadcastPrefix = "broadcast:";
-  if (custom) return GrouperChoice{.kind = Kind::kCustom, .broadcast = {}, .custom = custom};
-  if (name == "default") return GrouperChoice{};
-  GrouperChoice choice;
-  if (name == "single") {
-    choice.kind = Kind::kSingle;
-  } else if (name == "by-topic") {
-    choice.kind = Kind::kByTopic;
-  } else if (name.starts_with(kBroadcastPrefix) && name.size() > kBroadcastPrefix.size()) {
-    choice.kind = Kind::kBroadcast;
-    choice.broadcast = name.substr(kBroadcastPrefix.size());
-  } else {
-    return Status::Usage(
-        fmt::format("'{}' is none of default, single, by-topic, broadcast:TOPIC", name));
-  }
-  return choice;
-}
-
-std::string GrouperChoice::ToString() const {
-  switch (kind) {
-    case Kind::kSingle:
-      return "single";
-    case Kind::kByTopic:
-      return "by-topic";
-    case Kind::kBroadcast:
-      return "broadcast:" + broadcast;
-    case Kind::kCustom:
-      return "custom";
-    default:
-      return "default";
-  }
-}
-
-GrouperChoice GrouperChoice::OfStage(const std::vector<InputTopic>& topics) const {
-  if (kind == Kind::kBroadcast && Find(topics, broadcast) == topics.end()) return {};
-  return *this;
-}
-
-Status GrouperChoice::CheckRead(const std::vector<InputTopic>& topics) const {
-  if (kind != Kind::kBroadcast || Find(topics, broadcast) != topics.end()) return Status::Ok();
-  return Status::Usage(fmt::format("--grouper broadcast:{}: no such input; the inputs are {}",
-                                   broadcast, NamesOf(topics)));
-}
 
 Result<TaskLayout> LayOut(const GrouperChoice& grouper, const std::vector<InputTopic>& topics,
                           const RecordedLayout* recorded, const LayoutRules& rules) {

@@ -31,27 +31,9 @@
 
 #include "kstream/grouper.h"
 #include "kstream/status.h"
+#include "runtime/grouper_choice.h"
 
 namespace kstream::runtime {
-
-// What --grouper says.
-struct GrouperChoice {
-  enum class Kind : uint8_t { kDefault, kSingle, kByTopic, kBroadcast, kCustom };
-
-  Kind kind = Kind::kDefault;
-  std::string broadcast;  // of kBroadcast: TOPIC, or CLUSTER:TOPIC
-  Grouper custom;         // of kCustom
-
-  // `custom`, where there is one, takes the place of `name`. kUsage: no such grouper,
-  // without the name of the flag.
-  static Result<GrouperChoice> Parse(std::string_view name, Grouper custom = nullptr);
-  // As Parse reads it; "custom" for a function. The manifest records it.
-  std::string ToString() const;
-  // What it is to a stage with these inputs, whose counts do not matter here.
-  GrouperChoice OfStage(const std::vector<InputTopic>& topics) const;
-  // kUsage: TOPIC of broadcast is none of `topics`, the inputs of all stages.
-  Status CheckRead(const std::vector<InputTopic>& topics) const;
-};
 
 // What the manifest says of a stage that has run before.
 struct RecordedLayout {

@@ -69,8 +69,9 @@ bool LifeCycle::Allowed(RuntimeState from, RuntimeState to) {
     case kRunning:
       return from == kRebalancing;
     case kPendingShutdown:
-    case kPendingError:
       return from == kRebalancing || from == kRunning;
+    case kPendingError:
+      return from == kRebalancing || from == kRunning || from == kPendingShutdown;
     case kNotRunning:
       return from == kPendingShutdown;
     case kError:

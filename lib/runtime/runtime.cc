@@ -98,6 +98,8 @@ class TopologyRuntime final : public Runtime {
 
   Status Close(std::chrono::milliseconds limit) override {
     Stop();
+    // Nothing is held here: the listener may ask the runtime anything.
+    life_.Move(RuntimeState::kPendingShutdown);
     std::unique_lock lock(mutex_);
     if (!thread_.joinable()) return Status::Ok();
     if (!changed_.wait_for(lock, std::min(limit, kLongest), [this] { return ended_; })) {

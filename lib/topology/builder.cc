@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include "kstream/topology.h"
 #include "topology/graph.h"
+#include "topology/names.h"
 #include "topology/stages.h"
 #include "transport/pattern.h"
 
@@ -17,21 +20,19 @@ namespace {
 using Kind = TopologyNode::Kind;
 using Index = std::map<std::string, size_t>;
 
-// What a repartition topic is called becomes part of a topic's name.
+// Ok unless there is something wrong.
+Status Unless(const std::optional<std::string>& wrong) {
+  return wrong ? Status::Expression(*wrong) : Status::Ok();
+}
+
 Status CheckLocation(const Location& location, std::string_view kind, const std::string& node) {
-  constexpr std::string_view kOfTopics =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
-  if (location.kind != Location::Kind::kRepartition ||
-      (!location.name.empty() && location.name.find_first_not_of(kOfTopics) == std::string::npos)) {
-    return Status::Ok();
-  }
-  return Status::Expression(fmt::format(
-      "{} '{}': repartition topic '{}' needs a name of letters, digits, '.', '_' and '-'", kind,
-      node, location.name));
+  if (location.kind == Location::Kind::kFile || location.is_pattern()) return Status::Ok();
+  return Unless(WrongName(location.is_topic() ? "topic" : "repartition topic", location.name))
+      .At(fmt::format("{} '{}'", kind, node));
 }
 
 Status CheckNode(const TopologyNode& node, const Index& index) {
-  if (node.name.empty()) return Status::Expression("a node without a name: give it one");
+  KSTREAM_RETURN_IF_ERROR(Unless(WrongNodeName(node.name)));
   if (node.kind == Kind::kSource && node.source.inputs.empty()) {
     return Status::Expression(fmt::format("source '{}' has no input", node.name));
   }
@@ -68,7 +69,7 @@ Status CheckNode(const TopologyNode& node, const Index& index) {
 // Connects the store with number `number` to its processors.
 Status AttachStore(const TopologyStore& store, size_t number, const Index& index,
                    std::vector<TopologyNode>* nodes) {
-  if (store.name().empty()) return Status::Expression("a store without a name: give it one");
+  KSTREAM_RETURN_IF_ERROR(Unless(WrongName("store", store.name())));
   if (!store.kept && !store.supplier) {
     return Status::Expression(fmt::format("store '{}' has no supplier", store.name()));
   }
@@ -136,7 +137,9 @@ Topology::Topology(std::shared_ptr<const TopologyGraph> graph) : graph_(std::mov
 
 TopologyBuilder::TopologyBuilder() : graph_(std::make_unique<TopologyGraph>()) {}
 TopologyBuilder::~TopologyBuilder() = default;
-TopologyBuilder::TopologyBuilder(TopologyBuilder&&) noexcept = default;
+// What was moved from is as new.
+TopologyBuilder::TopologyBuilder(TopologyBuilder&& other) noexcept
+    : graph_(std::exchange(other.graph_, std::make_unique<TopologyGraph>())) {}
 
 TopologyBuilder& TopologyBuilder::AddSource(std::string name, SourceSpec source) {
   TopologyNode& node = graph_->nodes.emplace_back();

@@ -21,7 +21,9 @@
 
 namespace kstream {
 
-// A topic that an input names or matches.
+// A topic that an input names or matches. A grouper sees an input file as a topic at home that is
+// called "file:PATH" ("file:-" is stdin), which no real topic can be, with --partitions partitions,
+// and names it so in what it returns.
 struct InputTopic {
   std::string cluster;  // as in Location: empty is home
   std::string topic;

@@ -97,10 +97,12 @@ struct Counts {
 // The life of a runtime:
 //
 //   kCreated -> kRebalancing <-> kRunning -> kPendingShutdown -> kNotRunning
-//                     |             |
-//                     +------+------+--> kPendingError -> kError
+//                     |             |                |
+//                     +-------------+----------------+--> kPendingError -> kError
 //
 // kRebalancing: some thread waits for its tasks. Without a group that is over at once.
+// kPendingShutdown begins with Close, or, after Stop and at an end of its own, with what is left to
+// do then; kPendingError follows it when that fails.
 enum class RuntimeState : uint8_t {
   kCreated,
   kRebalancing,

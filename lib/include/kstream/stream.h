@@ -198,6 +198,7 @@ class KSTREAM_EXPORT StreamBuilder {
   // source does not say otherwise.
   explicit StreamBuilder(SerdeNames serdes = {});
   ~StreamBuilder();
+  // What was moved from is as new: it has no streams, and Build says so.
   StreamBuilder(StreamBuilder&&) noexcept;
 
   // A source with a key of its own over a topic is re-keyed.

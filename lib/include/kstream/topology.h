@@ -59,9 +59,13 @@ struct SinkSpec {
 
 struct TopologyGraph;  // the checked graph, for the engine
 
-// A checked, immutable graph. Cheap to copy; threads may share it.
+// A checked, immutable graph. Cheap to copy; threads may share it. To move it is to copy it: none is
+// ever empty.
 class KSTREAM_EXPORT Topology {
  public:
+  Topology(const Topology&) = default;
+  Topology& operator=(const Topology&) = default;
+
   // The stages with their nodes, as text of several lines, in the manner of Kafka Streams'
   // Topology.describe().
   std::string Describe() const;
@@ -82,6 +86,7 @@ class KSTREAM_EXPORT TopologyBuilder {
  public:
   TopologyBuilder();
   ~TopologyBuilder();
+  // What was moved from is as new: it has no nodes, and Build says so.
   TopologyBuilder(TopologyBuilder&&) noexcept;
 
   TopologyBuilder& AddSource(std::string name, SourceSpec source);
@@ -96,7 +101,10 @@ class KSTREAM_EXPORT TopologyBuilder {
 
   // kExpression naming the node: a name used twice, an unknown parent, a cycle (through topics
   // too), a node that no source reaches, a source without inputs, a sink with children, a
-  // repartition topic that nothing writes or reads, a store of an unknown processor or of none.
+  // repartition topic that nothing writes or reads, a store of an unknown processor or of none, a
+  // name that is none. Topics and stores, of which a topic or a directory may be made, have names
+  // of 1 to 249 letters, digits, '.', '_' and '-'; that of a node, which is read by people, is 1 to
+  // 249 bytes of UTF-8 without control characters.
   Result<Topology> Build() const;
 
  private:

@@ -353,5 +353,15 @@ TEST(StreamDescriptions, MakeTwoFiltersTwoPrograms) {
   EXPECT_EQ(hashes.size(), 4u);
 }
 
+TEST(StreamBuilderTest, WhatWasMovedFromIsAsNew) {
+  StreamBuilder from;
+  from.Source(Location::Topic("in")).To(Location::Topic("out"));
+  const StreamBuilder to = std::move(from);
+  EXPECT_TRUE(to.Build().ok());
+  EXPECT_EQ(from.Build().status().code(), StatusCode::kExpression);
+  from.Source(Location::Topic("in")).To(Location::Topic("out"));
+  EXPECT_TRUE(from.Build().ok());
+}
+
 }  // namespace
 }  // namespace kstream

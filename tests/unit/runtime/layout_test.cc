@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "runtime/run_state.h"
+
 namespace kstream::runtime {
 namespace {
 
@@ -59,6 +61,22 @@ class LayoutTest : public testing::Test {
   std::optional<RecordedLayout> recorded_;
   LayoutRules rules_;
 };
+
+TEST_F(LayoutTest, AGrouperSeesFilesByTheNamesOfTheCommandLine) {
+  std::vector<InputTopic> seen;
+  const Grouper one = [&seen](const std::vector<InputTopic>& topics) -> Result<TaskLayout> {
+    seen = topics;
+    TaskLayout layout(1);
+    for (const InputTopic& topic : topics) layout[0].push_back({topic.cluster, topic.topic, 0});
+    return layout;
+  };
+  const std::string files(kFiles);
+  const auto layout = LayOut(*GrouperChoice::Parse("default", one),
+                             {{files, "in", 1}, {files, "-", 1}, {"", "in", 1}}, nullptr, {});
+  ASSERT_TRUE(layout.ok()) << layout.status().message();
+  EXPECT_EQ(seen, (std::vector<InputTopic>{{"", "file:in", 1}, {"", "file:-", 1}, {"", "in", 1}}));
+  EXPECT_EQ(*layout, (TaskLayout{{{files, "in", 0}, {files, "-", 0}, {"", "in", 0}}}));
+}
 
 TEST_F(LayoutTest, NamesOfGroupers) {
   for (const std::string name : {"default", "single", "by-topic", "broadcast:east:rates"}) {

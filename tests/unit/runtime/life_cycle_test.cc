@@ -32,11 +32,11 @@ void Bring(LifeCycle* life, RuntimeState to) {
 }
 
 TEST(LifeCycle, HasTheArrowsOfTheDrawingAndNoOthers) {
-  const std::set<Move> arrows = {{kRebalancing, kCreated},         {kRunning, kRebalancing},
-                                 {kRebalancing, kRunning},         {kPendingShutdown, kRunning},
-                                 {kPendingShutdown, kRebalancing}, {kNotRunning, kPendingShutdown},
-                                 {kPendingError, kRunning},        {kPendingError, kRebalancing},
-                                 {kError, kPendingError}};
+  const std::set<Move> arrows = {{kRebalancing, kCreated},          {kRunning, kRebalancing},
+                                 {kRebalancing, kRunning},          {kPendingShutdown, kRunning},
+                                 {kPendingShutdown, kRebalancing},  {kNotRunning, kPendingShutdown},
+                                 {kPendingError, kRunning},         {kPendingError, kRebalancing},
+                                 {kPendingError, kPendingShutdown}, {kError, kPendingError}};
   for (const RuntimeState from : kAll) {
     for (const RuntimeState to : kAll) {
       LifeCycle life;

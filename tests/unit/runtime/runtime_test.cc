@@ -116,9 +116,30 @@ TEST_F(RuntimeTest, CloseSaysThatItsLimitWasTooShort) {
   ASSERT_TRUE(runtime->Start().ok());
   entered.wait(false);
   EXPECT_EQ(runtime->Close(milliseconds(1)).code(), StatusCode::kTimeLimit);
+  EXPECT_EQ(runtime->state(), RuntimeState::kPendingShutdown);
   go = true;
   go.notify_all();
   EXPECT_TRUE(runtime->Close(milliseconds::max()).ok());
+  EXPECT_EQ(runtime->state(), RuntimeState::kNotRunning);
+}
+
+TEST_F(RuntimeTest, AFailureAfterCloseIsAnEndToo) {
+  Input("1\n");
+  std::atomic<bool> entered = false, go = false;
+  const auto fails = Does([&](ProcessorContext&, const Record&) {
+    entered = true;
+    entered.notify_all();
+    go.wait(false);
+    return Status::Data("too late");
+  });
+  const auto runtime = Make(Build(fails));
+  ASSERT_TRUE(runtime->Start().ok());
+  entered.wait(false);
+  EXPECT_EQ(runtime->Close(milliseconds(1)).code(), StatusCode::kTimeLimit);
+  go = true;
+  go.notify_all();
+  EXPECT_EQ(runtime->Close(milliseconds::max()).code(), StatusCode::kData);
+  EXPECT_EQ(runtime->state(), RuntimeState::kError);
 }
 
 TEST_F(RuntimeTest, TheDestructorEndsTheRun) {
