@@ -22,7 +22,7 @@ std::string Named(const TopicPartition& name) {
 
 }  // namespace
 
-Restorer::Restorer(RunShared* shared) : shared_(shared) {}
+Restorer::Restorer(RunShared* shared, int thread) : shared_(shared), thread_(thread) {}
 Restorer::~Restorer() = default;
 
 Status Restorer::Add(TaskId id, TaskStores* stores, const std::string& incarnation) {
@@ -40,21 +40,27 @@ Status Restorer::Add(TaskId id, TaskStores* stores, const std::string& incarnati
   KSTREAM_ASSIGN_OR_RETURN(const auto logs, shared_->admins.Ask("", [&](transport::Admin* admin) {
     return admin->Offsets(names);
   }));
-  waiting_[id] = 0;
-  for (const TaskStores::Store& store : stores->stores()) {
+  metrics::Registry* const registry = &shared_->state->registry;
+  const std::string task = id.ToString();
+  metrics::Labels labels{.thread = thread_, .task = task};
+  waiting_[id] = {0, registry->NewState("kstream_task_state", labels)};
+  waiting_[id].state.Set("restoring");
+  for (TaskStores::Store& store : stores->stores()) {
     if (!store.changelog) continue;
-    KSTREAM_RETURN_IF_ERROR(Begin(id, store, logs.at(*store.changelog)));
+    labels.store = store.kept->name();
+    store.restored = registry->NewCounter("kstream_restore_records_total", labels);
+    store.remaining = registry->NewGauge("kstream_restore_remaining_records", labels);
+    KSTREAM_RETURN_IF_ERROR(Begin(id, &store, logs.at(*store.changelog)));
   }
   return Status::Ok();
 }
 
-Status Restorer::Begin(TaskId id, const TaskStores::Store& store,
+Status Restorer::Begin(TaskId id, TaskStores::Store* store,
                        transport::Admin::Watermarks watermarks) {
-  const TopicPartition& name = *store.changelog;
-  store::Engine* const engine = store.kept->engine();
+  const TopicPartition& name = *store->changelog;
+  store::Engine* const engine = store->kept->engine();
   const store::Checkpoint at = engine->checkpoint();
-  ChangelogRead log{
-      .task = id, .store = store.kept.get(), .low = watermarks.low, .end = watermarks.high};
+  ChangelogRead log{.task = id, .store = store, .low = watermarks.low, .end = watermarks.high};
   std::string why;
   if (at.incarnation.empty()) {
     log.position = log.low;
@@ -64,25 +70,27 @@ Status Restorer::Begin(TaskId id, const TaskStores::Store& store,
     log.position = log.check ? at.last : at.offset;
   }
   if (!why.empty()) KSTREAM_RETURN_IF_ERROR(StartAnew(name, &log, why));
+  log.ShowRemaining();
   if (log.position >= log.end) return Status::Ok();
   if (log.end - log.position > (log.check ? 1 : 0)) {
     Log(LogLevel::kInfo,
-        fmt::format("restoring store {} of task {} from {}: offsets {} to {}", log.store->name(),
-                    id.ToString(), Named(name), log.position, log.end));
+        fmt::format("restoring store {} of task {} from {}: offsets {} to {}",
+                    log.store->kept->name(), id.ToString(), Named(name), log.position, log.end));
   }
   const PartitionOffset from[] = {{name, log.position, ""}};
   KSTREAM_RETURN_IF_ERROR(consumer_->Assign(from));
   logs_.emplace(name, log);
-  waiting_[id]++;
+  waiting_[id].logs++;
   return Status::Ok();
 }
 
 Status Restorer::StartAnew(const TopicPartition& name, ChangelogRead* log, const std::string& why) {
-  Log(LogLevel::kWarning, fmt::format("store {} of task {} is rebuilt from {}: {}",
-                                      log->store->name(), log->task.ToString(), Named(name), why));
+  Log(LogLevel::kWarning,
+      fmt::format("store {} of task {} is rebuilt from {}: {}", log->store->kept->name(),
+                  log->task.ToString(), Named(name), why));
   log->check = false;
   log->position = log->low;
-  return log->store->engine()->Clear();
+  return log->store->kept->engine()->Clear();
 }
 
 Status Restorer::Remove(TaskId id) {
@@ -120,6 +128,7 @@ Status Restorer::Take(const transport::Batch& batch) {
     const auto log = logs_.find(end.partition);
     if (log != logs_.end()) log->second.position = std::max(log->second.position, end.offset);
   }
+  for (const auto& [name, log] : logs_) log.ShowRemaining();
   return Status::Ok();
 }
 
@@ -127,7 +136,7 @@ Status Restorer::Apply(Logs::value_type* entry, std::span<const Record> records)
   auto& [name, log] = *entry;
   // Read before it was begun anew.
   if (records.front().offset < log.position) return Status::Ok();
-  store::Checkpoint at = log.store->engine()->checkpoint();
+  store::Checkpoint at = log.store->kept->engine()->checkpoint();
   if (std::exchange(log.check, false) && records.front().offset == at.last) {
     const Record& same = records.front();
     if (store::ChangelogHash(same.key.value_or(""), same.value) != at.last_hash) {
@@ -155,11 +164,11 @@ Status Restorer::Apply(Logs::value_type* entry, std::span<const Record> records)
   if (changes.empty()) return Status::Ok();
   at.last_hash = store::ChangelogHash(changes.back().key, changes.back().value);
   log.records += static_cast<int64_t>(changes.size());
-  restored_ += static_cast<int64_t>(changes.size());
+  log.store->restored.Add(static_cast<int64_t>(changes.size()));
   at.incarnation = incarnation_;
   at.offset = log.position;
   at.written = shared_->state->clock->WallMs();
-  return log.store->engine()->Load(changes, at);
+  return log.store->kept->engine()->Load(changes, at);
 }
 
 Result<std::vector<TaskId>> Restorer::Finished() {
@@ -168,16 +177,16 @@ Result<std::vector<TaskId>> Restorer::Finished() {
     if (log.position < log.end) continue;
     if (log.records > 0) {
       Log(LogLevel::kInfo, fmt::format("restored store {} of task {}: {} records",
-                                       log.store->name(), log.task.ToString(), log.records));
+                                       log.store->kept->name(), log.task.ToString(), log.records));
     }
-    waiting_[log.task]--;
+    waiting_[log.task].logs--;
     done.push_back(name);
   }
   if (!done.empty()) KSTREAM_RETURN_IF_ERROR(consumer_->Unassign(done));
   for (const TopicPartition& name : done) logs_.erase(name);
   std::vector<TaskId> finished;
-  for (const auto& [id, logs] : waiting_) {
-    if (logs == 0) finished.push_back(id);
+  for (const auto& [id, waiting] : waiting_) {
+    if (waiting.logs == 0) finished.push_back(id);
   }
   for (const TaskId id : finished) waiting_.erase(id);
   // Nothing more to restore: the connections are given back.
@@ -187,11 +196,4 @@ Result<std::vector<TaskId>> Restorer::Finished() {
   }
   return finished;
 }
-
-int64_t Restorer::left() const {
-  int64_t left = 0;
-  for (const auto& [name, log] : logs_) left += log.end - log.position;
-  return left;
-}
-
 }  // namespace kstream::runtime

@@ -14,6 +14,7 @@
 #ifndef KSTREAM_RUNTIME_RESTORER_H_
 #define KSTREAM_RUNTIME_RESTORER_H_
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -31,7 +32,8 @@ namespace kstream::runtime {
 // Belongs to one thread.
 class Restorer {
  public:
-  explicit Restorer(RunShared* shared);
+  // `thread`: the number of the thread.
+  Restorer(RunShared* shared, int thread);
   ~Restorer();
 
   // Begins to restore the stores of a task, which outlive it here. Its positions have been taken
@@ -43,39 +45,43 @@ class Restorer {
   // Reads for `wait` at most. Gives the tasks whose stores are restored. kCluster, kState.
   Result<std::vector<TaskId>> Turn(std::chrono::milliseconds wait);
 
-  bool idle() const { return logs_.empty(); }
-  // Records that are left to read, about.
-  int64_t left() const;
-  // Records read since the last call.
-  int64_t TakeRestored() { return std::exchange(restored_, 0); }
-
  private:
   // A changelog partition that is being read.
   struct ChangelogRead {
     TaskId task;
-    store::KeptStore* store = nullptr;
+    TaskStores::Store* store = nullptr;
     int64_t low = 0;
     int64_t position = 0;
     int64_t end = 0;
     bool check = false;  // the first record must be the last one of the checkpoint
     int64_t records = 0;
+
+    void ShowRemaining() const {
+      store->remaining.Set(static_cast<double>(std::max<int64_t>(0, end - position)));
+    }
   };
   using Logs = std::map<transport::TopicPartition, ChangelogRead>;
 
-  Status Begin(TaskId id, const TaskStores::Store& store, transport::Admin::Watermarks log);
+  Status Begin(TaskId id, TaskStores::Store* store, transport::Admin::Watermarks log);
   Status StartAnew(const transport::TopicPartition& name, ChangelogRead* log,
                    const std::string& why);
   Status Take(const transport::Batch& batch);
   Status Apply(Logs::value_type* log, std::span<const Record> records);
   Result<std::vector<TaskId>> Finished();
 
+  // A task that waits for its stores.
+  struct Waiting {
+    size_t logs = 0;  // that are being read
+    metrics::State state;
+  };
+
   RunShared* const shared_;
+  const int thread_;
   std::string incarnation_;
   std::unique_ptr<transport::Consumer> consumer_;
   std::unique_ptr<transport::Batch> batch_;
   Logs logs_;
-  std::map<TaskId, size_t> waiting_;  // how many of its logs are being read
-  int64_t restored_ = 0;
+  std::map<TaskId, Waiting> waiting_;
 };
 
 }  // namespace kstream::runtime

@@ -39,7 +39,7 @@ StreamThread::StreamThread(RunShared* shared, int index)
       index_(index),
       metrics_(state_->MetricsOf(index)),
       outputs_(shared->state, shared->files),
-      restorer_(shared),
+      restorer_(shared, index),
       most_(kFirstRecords),
       seen_(shared->state->clock->Steady()) {
   cache_.reader = &json_reader_;

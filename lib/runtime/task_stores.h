@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "kstream/status.h"
+#include "metrics/registry.h"
 #include "runtime/outputs.h"
 #include "runtime/run_shared.h"
 #include "runtime/stage_task.h"
@@ -31,6 +32,8 @@ class TaskStores {
     std::unique_ptr<store::KeptStore> kept;
     std::optional<transport::TopicPartition> changelog;  // nullopt: nothing journals it
     std::unique_ptr<Changelog> journal;                  // where there is one
+    metrics::Counter restored;                           // set by the Restorer, as is the next
+    metrics::Gauge remaining;
   };
 
   // Opens the engines of the task's stores; null: it has none. kState; kCluster: a changelog is

@@ -1,5 +1,5 @@
-// What a run says about itself, told by the run itself: every family of the table that a stage
-// without stores has, while it runs and when it has ended.
+// What a run says about itself, told by the run itself: every family of the table, while it
+// runs and when it has ended.
 #include <cmath>
 #include <regex>
 #include <set>
@@ -80,7 +80,7 @@ class RunMetrics : public MemoryRun {
   std::vector<std::string> States(std::string_view family, const Where& where = {}) const {
     std::vector<std::string> states;
     for (const char* word : {"starting", "rebalancing", "running", "stopping", "stopped", "failed",
-                             "created", "suspended"}) {
+                             "created", "restoring", "suspended"}) {
       Where here = where;
       here["state"] = word;
       for (const double value : Series(family, here)) {
@@ -329,13 +329,47 @@ TEST_F(RunMetrics, EveryFamilyIsSetByRuns) {
   ASSERT_TRUE(RunSteps({[&] { cluster_.Evict("app", {"in", 0}); }, [] {}}).ok());
   look();
 
-  // Of the whole run: TheLifeOfARunIsShown. Of stores that are restored: there are none yet.
+  // Of the whole run: TheLifeOfARunIsShown. Of stores: HowFarARestoreIsCanBeSeen.
   const std::set<std::string> elsewhere{"kstream_runtime_state", "kstream_restore_records_total",
                                         "kstream_restore_remaining_records"};
   for (const metrics::Family& family : metrics::kFamilies) {
     const std::string name(family.name);
     EXPECT_EQ(told.contains(name), !elsewhere.contains(name)) << name;
   }
+}
+
+TEST_F(RunMetrics, HowFarARestoreIsCanBeSeen) {
+  Topics({"in"});
+  options_.store_type = StoreSpec::Engine::kMemory;  // nothing is left of it after a run
+  options_.state_dir = testing::TempDir() + "run_metrics_restore";
+  TopologyBuilder builder;
+  builder.AddSource("in", source_)
+      .AddProcessor("agg", *Aggregate({.functions = {{}}, .store = "rows"}), {"in"})
+      .AddStore(StoreSpec{.name = "rows"}, {"agg"});
+  const Topology counts = *builder.Build();
+  for (const char* key : {"a", "b", "c"}) cluster_.Produce("in", 0, {.key = key, .value = "1"});
+  ASSERT_TRUE(RunSteps(counts, {[] {}}).ok());
+
+  const Where store{{"thread", "0"}, {"task", "0_0"}, {"store", "rows"}};
+  const Where task{{"thread", "0"}, {"task", "0_0"}};
+  cluster_.LimitPolls(2);
+  cluster_.Hide([](const transport::TopicPartition& partition) {
+    return partition.topic == "app-rows-changelog";
+  });
+  ASSERT_TRUE(
+      RunSteps(counts,
+               {[&] {
+                  EXPECT_THAT(States("kstream_task_state", task), ElementsAre("restoring"));
+                  EXPECT_THAT(Series("kstream_restore_remaining_records", store), ElementsAre(3));
+                  EXPECT_THAT(Series("kstream_restore_records_total", store), ElementsAre(0));
+                  cluster_.Hide(nullptr);
+                },
+                [&] {
+                  EXPECT_THAT(States("kstream_task_state", task), ElementsAre("running"));
+                  EXPECT_THAT(Series("kstream_restore_remaining_records", store), ElementsAre(0));
+                  EXPECT_THAT(Series("kstream_restore_records_total", store), ElementsAre(3));
+                }})
+          .ok());
 }
 
 TEST_F(RunMetrics, TheExpositionOfARunCanBeRead) {
