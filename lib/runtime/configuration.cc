@@ -11,9 +11,11 @@
 #include "runtime/encoding.h"
 #include "runtime/layout.h"
 #include "runtime/manifest.h"
+#include "runtime/output_check.h"
 #include "runtime/outputs.h"
 #include "runtime/state_directory.h"
 #include "task/ingest.h"
+#include "topology/names.h"
 #include "transport/kafka/kafka_cluster.h"
 #include "transport/memory/memory_cluster.h"
 
@@ -72,6 +74,32 @@ Status CheckClusters(const RunState& state) {
   return CheckClusterOf(*state.options.dead_letter, state.options);
 }
 
+Status CheckName(std::string_view what, std::string_view name) {
+  const auto wrong = WrongName(what, name);
+  return wrong ? Status::Usage(*wrong) : Status::Ok();
+}
+
+// Of what the topology does not name itself: the application and the topics made of its name.
+Status CheckNames(const RunState& state) {
+  const std::string& app = state.options.app;
+  if (!app.empty()) KSTREAM_RETURN_IF_ERROR(CheckName("application", app));
+  std::vector<Location> topics = state.Inputs();
+  const std::vector<Location> outputs = SinkLocations(state);  // dead letters among them
+  topics.insert(topics.end(), outputs.begin(), outputs.end());
+  if (state.grouped()) {
+    topics.push_back(Location::Topic(ManifestTopic(app)));
+    for (const TopologyStore& store : state.graph().stores) {
+      const auto changelog = ChangelogOf(app, store);
+      if (changelog) topics.push_back(Location::Topic(*changelog));
+    }
+  }
+  for (const Location& topic : topics) {
+    if (!topic.is_topic() || topic.is_pattern() || topic.name.empty()) continue;
+    KSTREAM_RETURN_IF_ERROR(CheckName("topic", topic.name));
+  }
+  return Status::Ok();
+}
+
 // A place for dead letters and the policy that writes there come together: with another policy the
 // place would stay empty, and be taken for a run without bad records.
 Status CheckErrorPolicy(const RuntimeOptions& options) {
@@ -97,28 +125,7 @@ Status CheckLocations(const RunState& state) {
     return Status::Usage("stdin is given as input twice");
   }
   KSTREAM_RETURN_IF_ERROR(CheckErrorPolicy(state.options));
-  const std::string& app = state.options.app;
-  for (const Location& output : SinkLocations(state)) {
-    if (!state.grouped() || !output.is_topic() || !output.cluster.empty()) continue;
-    const auto& stores = state.graph().stores;
-    const bool changelog = std::any_of(stores.begin(), stores.end(), [&](const auto& store) {
-      return ChangelogOf(app, store) == output.name;
-    });
-    if (changelog || output.name == ManifestTopic(app) || output.name == TasksTopic(app)) {
-      return Status::Usage(
-          fmt::format("output {} is an internal topic of application {}", output.name, app));
-    }
-  }
-  if (!state.options.dead_letter) return Status::Ok();
-  for (const Location& input : inputs) {
-    KSTREAM_ASSIGN_OR_RETURN(const bool reads, Reads(input, *state.options.dead_letter));
-    if (reads && input.is_topic()) {
-      return Status::Usage(
-          fmt::format("output {} is matched by input {}: it would read what it writes",
-                      state.options.dead_letter->name, input.name));
-    }
-  }
-  return Status::Ok();
+  return CheckOutputs(state);
 }
 
 std::string WhatIs(const Location& output) {
@@ -215,6 +222,7 @@ Status CheckConfiguration(RunState* state) {
           .At("--grouper"));
   KSTREAM_RETURN_IF_ERROR(CheckPartitioner(state->options.partitioner).At("--partitioner"));
   KSTREAM_RETURN_IF_ERROR(CheckClusters(*state));
+  KSTREAM_RETURN_IF_ERROR(CheckNames(*state));
   KSTREAM_RETURN_IF_ERROR(CheckLocations(*state));
   KSTREAM_RETURN_IF_ERROR(CheckGuarantee(*state));
   KSTREAM_RETURN_IF_ERROR(CheckState(*state));
@@ -235,6 +243,10 @@ Status MakeClusters(RunState* state) {
         return node.kind == TopologyNode::Kind::kSink && node.sink.topic_of_record;
       });
   if (home || state->grouped()) all.push_back(Location::Topic("of a record, or of the group"));
+  // Processors may send to any of those that are known.
+  for (const auto& [name, options] : state->options.clusters) {
+    all.push_back(Location::Topic("of a processor", name));
+  }
   for (const Location& location : all) {
     if (!location.is_topic() || state->clusters.contains(location.cluster)) continue;
     if (location.cluster == kInProcess) {
@@ -242,6 +254,10 @@ Status MakeClusters(RunState* state) {
     } else {
       KSTREAM_RETURN_IF_ERROR(MakeKafkaCluster(state, location));
     }
+  }
+  // A run on files alone may go without, and who sends there is told so.
+  if (!state->clusters.contains("") && !state->options.home.brokers.empty()) {
+    static_cast<void>(MakeKafkaCluster(state, Location::Topic("of a processor")));
   }
   return Status::Ok();
 }

@@ -20,6 +20,8 @@ class FileAdmin final : public transport::Admin {
   explicit FileAdmin(std::shared_ptr<const std::vector<FileTopic>> topics)
       : topics_(std::move(topics)) {}
 
+  Result<std::string> ClusterId() override { return std::string(); }
+
   Result<std::map<std::string, int32_t>> Topics(const std::string& name) override {
     const auto found = Find(name);
     if (found == topics_->end()) return Status::Cluster(fmt::format("{} is no input", name));

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "kstream/internal_topics.h"
 #include "runtime/file_cluster.h"
+#include "runtime/output_check.h"
 #include "runtime/pulse.h"
 #include "runtime/stream_thread.h"
 
@@ -58,6 +59,7 @@ Status RunShared::Open() {
     if (!state->grouped()) KSTREAM_RETURN_IF_ERROR(directory->Clear());
     memory = store::rocksdb::Memory::New(static_cast<uint64_t>(state->options.memory));
   }
+  KSTREAM_RETURN_IF_ERROR(CheckOutputs(*state));
   KSTREAM_RETURN_IF_ERROR(OpenFiles(state));
   // One consumer reads all files, in one order.
   threads = state->clusters.contains(std::string(kFiles)) ? 1 : state->options.threads;

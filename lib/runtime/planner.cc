@@ -219,12 +219,13 @@ Result<std::vector<InputTopic>> Planner::TopicsOfInput(const Location& input, co
                                       })
                                 .status());
   }
+  KSTREAM_ASSIGN_OR_RETURN(const Location place, state_->identities.Of(location));
   KSTREAM_ASSIGN_OR_RETURN(const auto counts, admins_->Ask(location.cluster, [&](Admin* admin) {
     return admin->Topics(location.name);
   }));
   std::vector<InputTopic> topics;
   for (const auto& [name, partitions] : counts) {
-    if (!location.is_pattern() || !IsInternal({location.cluster, name, 0}))
+    if (!location.is_pattern() || !IsInternal({place.cluster, name, 0}))
       topics.push_back({location.cluster, name, partitions});
   }
   if (topics.empty()) {

@@ -18,6 +18,7 @@
 #include "metrics/registry.h"
 #include "record/serde.h"
 #include "runtime/from_spec.h"
+#include "runtime/identities.h"
 #include "runtime/thread_metrics.h"
 #include "task/bad_records.h"
 #include "topology/graph.h"
@@ -40,6 +41,7 @@ struct RunState {
   FromSpec from;
   std::shared_ptr<const Clock> clock = std::make_shared<SystemClock>();
   std::map<std::string, std::unique_ptr<transport::Cluster>> clusters;  // by name; home is ""
+  const Identities identities{&clusters};
   metrics::Registry registry;
 
   std::atomic<bool> stop{false};

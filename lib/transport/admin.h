@@ -38,6 +38,9 @@ class Admin {
  public:
   virtual ~Admin() = default;
 
+  // What the cluster calls itself: the same by whatever addresses it is reached. Empty: it has no
+  // name, as brokers before 0.10.1.
+  virtual Result<std::string> ClusterId() = 0;
   // Partition counts of topics: exactly `name` (kCluster when missing, with what to do), or all
   // that match a pattern (begins with ^; internal topics of the brokers never match).
   virtual Result<std::map<std::string, int32_t>> Topics(const std::string& name_or_pattern) = 0;

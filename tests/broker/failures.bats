@@ -289,3 +289,19 @@ old_commit() {
   try 2 kstream-filter -i "^in-$unique" -o "$in" -e true
   assert_stderr_has "$in"
 }
+
+@test "an output that is an input by another name of its cluster is refused" {
+  topic in
+  numbers 1 2 | put "$in"
+  stage() { kstream-map --cluster x="$KSTREAM_BROKERS" --cluster y="$KSTREAM_BROKERS" -e "$@" .; }
+  try 2 stage -i "$in" -o "x:$in"
+  assert_stderr_has "output x:$in is matched by input $in: it would read what it writes (cluster x is the home cluster)"
+  try 2 stage -i "x:$in" -o "$in" -G "$in"
+  try 2 stage -i "x:^in-$unique" -o "y:$in"
+  assert_stderr_has '(clusters y and x are one)'
+  try 2 stage -i "$in" -o "out-$unique" --dead-letter "x:$in"
+  # Known only when the first record comes.
+  try 8 stage -i "x:$in" --to "\"$in\""
+  assert_stderr_has "$in, which is an input"
+  assert_equal "$(values "$in")" "$(numbers 1 2)"
+}

@@ -31,6 +31,24 @@ Result<std::unique_ptr<Admin>> KafkaAdmin::New(const Options& options) {
   return std::unique_ptr<Admin>(new KafkaAdmin(std::move(handle)));
 }
 
+Result<std::string> KafkaAdmin::ClusterId() {
+  struct FreedByLibrary {
+    rd_kafka_t* client;
+    void operator()(char* text) const { rd_kafka_mem_free(client, text); }
+  };
+  std::unique_ptr<char, FreedByLibrary> id(nullptr, {handle_->get()});
+  // It comes with any metadata; asked for first, so that a cluster that is not there is an error.
+  KSTREAM_RETURN_IF_ERROR(handle_->Try("asking for the id of the cluster", [&](int ms) {
+    const rd_kafka_metadata_t* answer = nullptr;
+    const rd_kafka_resp_err_t error =
+        rd_kafka_metadata(handle_->get(), false, nullptr, &answer, ms);
+    const Metadata freed(answer);
+    return error;
+  }));
+  id.reset(rd_kafka_clusterid(handle_->get(), 0));
+  return id ? std::string(id.get()) : std::string();
+}
+
 Result<std::map<std::string, int32_t>> KafkaAdmin::Topics(const std::string& name_or_pattern) {
   if (name_or_pattern.starts_with('^')) return Matching(name_or_pattern);
   KSTREAM_ASSIGN_OR_RETURN(int32_t partitions, Partitions(name_or_pattern));

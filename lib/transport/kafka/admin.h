@@ -20,6 +20,7 @@ class KafkaAdmin : public Admin {
  public:
   static Result<std::unique_ptr<Admin>> New(const Options& options);
 
+  Result<std::string> ClusterId() override;
   Result<std::map<std::string, int32_t>> Topics(const std::string& name_or_pattern) override;
   Result<std::optional<int32_t>> FindTopic(const std::string& name) override;
   Result<std::map<TopicPartition, Watermarks>> Offsets(

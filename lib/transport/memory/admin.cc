@@ -14,6 +14,8 @@ class MemoryAdmin final : public Admin {
  public:
   explicit MemoryAdmin(std::shared_ptr<Broker> broker) : broker_(std::move(broker)) {}
 
+  Result<std::string> ClusterId() override { return broker_->id; }
+
   Result<std::map<std::string, int32_t>> Topics(const std::string& name_or_pattern) override {
     const std::lock_guard lock(broker_->mutex);
     std::map<std::string, int32_t> found;

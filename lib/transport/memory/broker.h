@@ -26,6 +26,7 @@ struct Broker {
   };
 
   std::string name;
+  std::string id;  // of no other broker of this process
   std::atomic<int64_t> unkeyed{0};  // records without a key, which go round the partitions
 
   std::mutex mutex;  // guards all below

@@ -1,7 +1,9 @@
 #include "transport/memory/memory_cluster.h"
 
+#include <atomic>
 #include <mutex>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "transport/memory/broker.h"
@@ -19,7 +21,9 @@ PartitionLog& LogOf(Broker* broker, const TopicPartition& partition) {
 }  // namespace
 
 MemoryCluster::MemoryCluster(const std::string& name) : broker_(std::make_shared<Broker>()) {
+  static std::atomic<int> made = 0;
   broker_->name = name;
+  broker_->id = "memory-" + std::to_string(++made);
 }
 
 const std::string& MemoryCluster::name() const { return broker_->name; }

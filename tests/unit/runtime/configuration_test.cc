@@ -139,16 +139,25 @@ TEST_F(ConfigurationTest, ExactlyOnceIsForTopicsAtHome) {
 }
 
 TEST_F(ConfigurationTest, WhatIsKeptHasTheNameOfAFile) {
-  options_.app = "a/b";
+  options_.app = ".a";
   EXPECT_EQ(Said(Check()), "") << "nothing is kept";
   options_.instance_id = "auto";
-  ExpectUsage("application \"a/b\"");
-  for (const std::string& app : {std::string(".."), std::string(256, 'a')}) {
-    options_.app = app;
-    ExpectUsage("choose another name");
-  }
+  ExpectUsage("application \".a\"");
   options_.app = "app";
   EXPECT_EQ(Said(Check()), "");
+}
+
+TEST_F(ConfigurationTest, WhatBecomesATopicHasTheNameOfOne) {
+  for (const std::string& app : {std::string("a/b"), std::string(".."), std::string(250, 'a')}) {
+    options_.app = app;
+    ExpectUsage("application '" + app.substr(0, 32));
+  }
+  options_.app = std::string(249, 'a');
+  ExpectUsage("bytes, and 249 are the most");  // of its manifest's topic
+  options_.app.clear();
+  options_.on_error = OnError::kDeadLetter;
+  options_.dead_letter = Location::Topic("a b");
+  ExpectUsage("topic 'a b' needs a name of letters");
 }
 
 TEST_F(ConfigurationTest, StdinIsReadOnce) {
@@ -195,19 +204,23 @@ TEST_F(ConfigurationTest, FillsInWhatTheRunGoesBy) {
   EXPECT_EQ(state->budget, 3);
 }
 
-TEST_F(ConfigurationTest, ClustersAreThoseThatAreNamed) {
-  options_.home.brokers = options_.clusters["east"].brokers = "localhost:1";
+TEST_F(ConfigurationTest, ClustersAreThoseThatAreNamedOrCouldBeSentTo) {
+  options_.home.brokers = "localhost:1";
   EXPECT_THAT(Clusters(), ElementsAre(""));
-  output_ = Location::Topic("out", "east");
-  EXPECT_THAT(Clusters(), ElementsAre("", "east"));
-  source_.inputs = {Location::Topic("in", "east")};
-  EXPECT_THAT(Clusters(), ElementsAre("east"));
-  options_.app = "app";
-  EXPECT_THAT(Clusters(), ElementsAre("", "east")) << "the group is at home";
-  options_.app.clear();
   source_.inputs = {kStdin};
   output_ = kStdin;
-  EXPECT_THAT(Clusters(), IsEmpty());
+  EXPECT_THAT(Clusters(), ElementsAre(""));
+  options_.home.producer = {{"no.such.property", "1"}};
+  EXPECT_THAT(Clusters(), IsEmpty()) << "files do without";
+  options_.clusters["east"].brokers = "localhost:1";
+  EXPECT_THAT(Clusters(), ElementsAre("east"));
+  options_ = {};
+  options_.clusters["east"].brokers = "localhost:1";
+  source_.inputs = {Location::Topic("in", "east")};
+  EXPECT_THAT(Clusters(), ElementsAre("east"));
+  options_.home.brokers = "localhost:1";
+  options_.app = "app";
+  EXPECT_THAT(Clusters(), ElementsAre("", "east")) << "the group is at home";
 }
 
 TEST_F(ConfigurationTest, ATopicBetweenStagesLiesInThisProcessWithoutAGroup) {

@@ -28,6 +28,7 @@ class FakeAdmin final : public transport::Admin {
  public:
   explicit FakeAdmin(std::function<Result<GroupDescription>()> answer)
       : answer_(std::move(answer)) {}
+  Result<std::string> ClusterId() override { return No(); }
   Result<std::map<std::string, int32_t>> Topics(const std::string&) override { return No(); }
   Result<std::optional<int32_t>> FindTopic(const std::string&) override { return No(); }
   Result<std::map<transport::TopicPartition, Watermarks>> Offsets(
