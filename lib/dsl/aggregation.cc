@@ -14,7 +14,9 @@ namespace {
 using Emit = AggregateSpec::Emit;
 
 // What a group costs beside its key and what its columns say of themselves.
-size_t SizeOfRow(size_t columns) { return 64 + sizeof(Row) + columns * sizeof(Accumulator); }
+size_t SizeOfRow(size_t columns) {
+  return ByteTable<Row>::kEntryBytes + columns * sizeof(Accumulator);
+}
 
 }  // namespace
 
@@ -53,7 +55,9 @@ Status Aggregation::RestoreDue() {
         Row row = format_->Empty();
         failure = Restore(key, stored_, &row);
         if (failure.ok() && row.due) {
-          touched_.push_back(&*rows_.emplace(key, std::move(row)).first);
+          Entry* const entry = rows_.Make(key).first;
+          entry->value = std::move(row);
+          touched_.push_back(entry);
           bytes_ += key.size() + value.size() + SizeOfRow(format_->columns());
         }
         return failure.ok();
@@ -74,8 +78,8 @@ Status Aggregation::Process(const Record& record) {
   }
   bool fresh = false;
   KSTREAM_ASSIGN_OR_RETURN(Entry* const entry, Find(*key, &fresh));
-  if (Status status = format_->Prepare(record, entry->second); !status.ok()) {
-    if (fresh) rows_.erase(rows_.find(entry->first));
+  if (Status status = format_->Prepare(record, entry->value); !status.ok()) {
+    if (fresh) rows_.Erase(entry);
     return status;
   }
   if (fresh) bytes_ += key->size() + SizeOfRow(format_->columns());
@@ -91,7 +95,7 @@ Status Aggregation::GroupOf(const Record& record, Bytes* key) {
 
 // *fresh: the row is that of no record yet.
 Result<Aggregation::Entry*> Aggregation::Find(std::string_view key, bool* fresh) {
-  if (const auto found = rows_.find(key); found != rows_.end()) return &*found;
+  if (Entry* const found = rows_.Find(key)) return found;
   Row row = format_->Empty();
   bool stored = false;
   if (store_) {
@@ -103,8 +107,9 @@ Result<Aggregation::Entry*> Aggregation::Find(std::string_view key, bool* fresh)
     KSTREAM_RETURN_IF_ERROR(format_->Result(key, row, &text_));
   }
   *fresh = true;
-  const auto [at, inserted] = rows_.emplace(key, std::move(row));
-  return &*at;
+  Entry* const entry = rows_.Make(key).first;
+  entry->value = std::move(row);
+  return entry;
 }
 
 Status Aggregation::Restore(std::string_view key, const StoredRow& stored, Row* row) const {
@@ -117,7 +122,7 @@ Status Aggregation::Restore(std::string_view key, const StoredRow& stored, Row* 
 }
 
 Status Aggregation::Update(const Record& record, Entry* entry) {
-  Row& row = entry->second;
+  Row& row = entry->value;
   // A group that was deleted begins anew, with its time: nothing else is known of it after a
   // restart.
   if (row.gone()) row.timestamp = Row::kNoTime;
@@ -129,7 +134,7 @@ Status Aggregation::Update(const Record& record, Entry* entry) {
   row.due = row.due || emit_ == Emit::kUpdate || emit_ == Emit::kEvery;
   row.dirty = store_ != nullptr;
   if (!listed && (row.due || row.dirty)) touched_.push_back(entry);
-  return emit_ == Emit::kChange ? Forward(entry->first, row) : Status::Ok();
+  return emit_ == Emit::kChange ? Forward(entry->key(), row) : Status::Ok();
 }
 
 Status Aggregation::Forward(std::string_view key, const Row& row) {
@@ -159,18 +164,18 @@ Status Aggregation::EndInput() {
   return emit_ == Emit::kEvery ? ForwardDue() : Status::Ok();
 }
 
-void Aggregation::SortTouched() {
-  std::sort(touched_.begin(), touched_.end(),
-            [](const Entry* a, const Entry* b) { return a->first < b->first; });
+void Aggregation::Sort(std::vector<Entry*>* entries) {
+  std::sort(entries->begin(), entries->end(),
+            [](const Entry* a, const Entry* b) { return a->key() < b->key(); });
 }
 
 Status Aggregation::ForwardDue() {
-  SortTouched();
+  Sort(&touched_);
   for (Entry* const entry : touched_) {
-    if (!entry->second.due) continue;
-    entry->second.due = false;  // whatever comes of it
-    entry->second.dirty = store_ != nullptr;
-    KSTREAM_RETURN_IF_ERROR(Forward(entry->first, entry->second));
+    if (!entry->value.due) continue;
+    entry->value.due = false;  // whatever comes of it
+    entry->value.dirty = store_ != nullptr;
+    KSTREAM_RETURN_IF_ERROR(Forward(entry->key(), entry->value));
   }
   if (!store_) touched_.clear();
   return Status::Ok();
@@ -181,13 +186,10 @@ Status Aggregation::ForwardAll() {
     KSTREAM_RETURN_IF_ERROR(Store());
     return ForwardStored();
   }
-  std::vector<const Entry*> all;
-  all.reserve(rows_.size());
-  for (const Entry& entry : rows_) all.push_back(&entry);
-  std::sort(all.begin(), all.end(),
-            [](const Entry* a, const Entry* b) { return a->first < b->first; });
+  std::vector<Entry*> all = rows_.Entries();
+  Sort(&all);
   for (const Entry* const entry : all) {
-    KSTREAM_RETURN_IF_ERROR(Forward(entry->first, entry->second));
+    KSTREAM_RETURN_IF_ERROR(Forward(entry->key(), entry->value));
   }
   return Status::Ok();
 }
@@ -208,15 +210,15 @@ Status Aggregation::ForwardStored() {
 
 Status Aggregation::Store() {
   if (!store_) return Status::Ok();
-  SortTouched();
+  Sort(&touched_);
   std::vector<Entry*> due;
   for (Entry* const entry : touched_) {
-    Row& row = entry->second;
+    Row& row = entry->value;
     if (row.due) due.push_back(entry);
     if (!std::exchange(row.dirty, false)) continue;
     format_->State(row, &text_);
-    KSTREAM_RETURN_IF_ERROR(text_ ? store_->Put(entry->first, *text_, row.timestamp)
-                                  : store_->Delete(entry->first));
+    KSTREAM_RETURN_IF_ERROR(text_ ? store_->Put(entry->key(), *text_, row.timestamp)
+                                  : store_->Delete(entry->key()));
   }
   touched_ = std::move(due);
   return Status::Ok();

@@ -18,9 +18,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
+#include "base/byte_table.h"
 #include "dsl/route.h"
 #include "dsl/row.h"
 #include "dsl/skips.h"
@@ -56,12 +56,7 @@ class Aggregation final : public Processor {
   void Close() override;
 
  private:
-  struct BytesHash {
-    using is_transparent = void;
-    size_t operator()(std::string_view bytes) const { return std::hash<std::string_view>{}(bytes); }
-  };
-  using Map = std::unordered_map<std::string, Row, BytesHash, std::equal_to<>>;
-  using Entry = Map::value_type;
+  using Entry = ByteTable<Row>::Entry;
 
   Status GroupOf(const Record& record, Bytes* key);
   Result<Entry*> Find(std::string_view key, bool* fresh);
@@ -75,7 +70,7 @@ class Aggregation final : public Processor {
   Status ForwardStored();
   Status Store();
   Status Spill();
-  void SortTouched();
+  static void Sort(std::vector<Entry*>* entries);
 
   const AggregateSpec::Emit emit_;
   const std::chrono::milliseconds every_;
@@ -88,7 +83,7 @@ class Aggregation final : public Processor {
 
   ProcessorContext* context_ = nullptr;
   KeyValueStore* store_ = nullptr;  // null: none
-  Map rows_;
+  ByteTable<Row> rows_;
   std::vector<Entry*> touched_;  // those that are due or dirty, each once
   size_t bytes_ = 0;             // that rows_ takes, about
   StoredRow stored_;

@@ -5,13 +5,13 @@
 namespace kstream::store {
 namespace {
 
-// What a row costs beside its bytes: the table's node and bucket, a place in a list, the allocator.
-constexpr size_t kRowBytes = sizeof(RowCache::Entry) + 64;
+// What a row costs beside its bytes, with its places in lists.
+constexpr size_t kRowBytes = ByteTable<RowCache::Row>::kEntryBytes + 2 * sizeof(void*);
 
 size_t Cost(const RowCache::Entry& entry) {
-  const RowCache::Row& row = entry.second;
+  const RowCache::Row& row = entry.value;
   const size_t sealed = row.sealed ? sizeof(RowCache::Version) + row.sealed->value.size() : 0;
-  return kRowBytes + entry.first.size() + row.now.value.size() + sealed;
+  return kRowBytes + entry.key().size() + row.now.value.size() + sealed;
 }
 
 void Set(RowCache::Version& version, std::optional<std::string_view> value, int64_t timestamp) {
@@ -32,7 +32,7 @@ RowCache::~RowCache() {
 
 template <typename F>
 void RowCache::Update(Entry* entry, F change) {
-  Row& row = entry->second;
+  Row& row = entry->value;
   const size_t before = Cost(*entry);
   const bool was_changed = row.is_changed();
   change(row);
@@ -42,9 +42,9 @@ void RowCache::Update(Entry* entry, F change) {
   if (row.is_changed()) changed_bytes_ += after;
   if (is_sorted_ && row.is_changed() != was_changed) {
     if (was_changed) {
-      sorted_.erase(entry->first);
+      sorted_.erase(entry->key());
     } else {
-      sorted_.emplace(entry->first, entry);
+      sorted_.emplace(entry->key(), entry);
     }
   }
 }
@@ -52,25 +52,26 @@ void RowCache::Update(Entry* entry, F change) {
 void RowCache::Remember(std::string_view key, std::optional<std::string_view> value,
                         int64_t timestamp) {
   if (!budget_) return;
-  const auto [at, is_new] = table_.try_emplace(std::string(key));
+  const auto [entry, is_new] = table_.Make(key);
   assert(is_new);
-  Set(at->second.now, value, timestamp);
-  bytes_ += Cost(*at);
-  AddToRing(&*at);
+  Set(entry->value.now, value, timestamp);
+  bytes_ += Cost(*entry);
+  AddToRing(entry);
   Shrink();
 }
 
 void RowCache::Change(std::string_view key, std::optional<std::string_view> value,
                       int64_t timestamp) {
-  auto at = table_.find(key);
-  if (at == table_.end()) {
-    at = table_.try_emplace(std::string(key)).first;
-    bytes_ += Cost(*at);
-  }
-  Update(&*at, [&](Row& row) {
+  const auto [entry, is_new] = table_.Make(key);
+  if (is_new) bytes_ += Cost(*entry);
+  Change(entry, value, timestamp);
+}
+
+void RowCache::Change(Entry* entry, std::optional<std::string_view> value, int64_t timestamp) {
+  Update(entry, [&](Row& row) {
     row.is_used = true;
     if (!row.is_open) {
-      open_.push_back(&*at);
+      open_.push_back(entry);
       row.is_open = true;
       if (row.is_sealed) {
         // A copy: `value` may be a view into row.now.
@@ -84,22 +85,21 @@ void RowCache::Change(std::string_view key, std::optional<std::string_view> valu
 void RowCache::DeleteAll() {
   ring_.clear();
   hand_ = 0;
-  for (auto at = table_.begin(); at != table_.end();) {
-    if (!at->second.is_changed()) {
-      bytes_ -= Cost(*at);
-      at = table_.erase(at);
-      continue;
+  table_.EraseIf([&](Entry* entry) {
+    entry->value.is_in_ring = false;
+    if (entry->value.is_changed()) {
+      Change(entry, std::nullopt, 0);
+      return false;
     }
-    at->second.is_in_ring = false;
-    Change(at->first, std::nullopt, 0);
-    ++at;
-  }
+    bytes_ -= Cost(*entry);
+    return true;
+  });
 }
 
 const RowCache::Ordered& RowCache::Sorted() {
   if (!is_sorted_) {
     for (const auto* entries : {&open_, &sealed_}) {
-      for (const Entry* entry : *entries) sorted_.emplace(entry->first, entry);
+      for (const Entry* entry : *entries) sorted_.emplace(entry->key(), entry);
     }
     is_sorted_ = true;
   }
@@ -109,8 +109,8 @@ const RowCache::Ordered& RowCache::Sorted() {
 void RowCache::Seal() {
   assert(sealed_.empty());
   for (Entry* entry : open_) {
-    entry->second.is_open = false;
-    entry->second.is_sealed = true;
+    entry->value.is_open = false;
+    entry->value.is_sealed = true;
   }
   sealed_.swap(open_);
 }
@@ -121,12 +121,11 @@ void RowCache::Settle() {
       row.sealed.reset();
       row.is_sealed = false;
     });
-    if (entry->second.is_open) continue;
+    if (entry->value.is_open) continue;
     if (budget_) {
       AddToRing(entry);
     } else {
-      bytes_ -= Cost(*entry);
-      table_.erase(table_.find(entry->first));
+      Erase(entry);
     }
   }
   sealed_.clear();
@@ -142,9 +141,14 @@ void RowCache::Forget() {
   hand_ = bytes_ = changed_bytes_ = 0;
 }
 
+void RowCache::Erase(Entry* entry) {
+  bytes_ -= Cost(*entry);
+  table_.Erase(entry);
+}
+
 void RowCache::AddToRing(Entry* entry) {
-  if (entry->second.is_in_ring) return;
-  entry->second.is_in_ring = true;
+  if (entry->value.is_in_ring) return;
+  entry->value.is_in_ring = true;
   ring_.push_back(entry);
 }
 
@@ -154,7 +158,7 @@ void RowCache::Shrink() {
   while (bytes_ > share && !ring_.empty()) {
     if (hand_ >= ring_.size()) hand_ = 0;
     Entry* const entry = ring_[hand_];
-    Row& row = entry->second;
+    Row& row = entry->value;
     if (row.is_used && !row.is_changed()) {
       row.is_used = false;
       hand_++;
@@ -164,8 +168,7 @@ void RowCache::Shrink() {
     ring_[hand_] = ring_.back();
     ring_.pop_back();
     if (row.is_changed()) continue;  // comes back when it is settled
-    bytes_ -= Cost(*entry);
-    table_.erase(table_.find(entry->first));
+    Erase(entry);
   }
 }
 

@@ -23,9 +23,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
-#include <utility>
 #include <vector>
+
+#include "base/byte_table.h"
 
 namespace kstream::store {
 
@@ -59,18 +59,8 @@ class RowCache {
     bool is_changed() const { return is_open || is_sealed; }
   };
 
- private:
-  struct Hash {
-    using is_transparent = void;
-    size_t operator()(std::string_view key) const noexcept {
-      return std::hash<std::string_view>()(key);
-    }
-  };
-  using Table = std::unordered_map<std::string, Row, Hash, std::equal_to<>>;
-
- public:
   // A key and its row; stays where it is until it goes.
-  using Entry = Table::value_type;
+  using Entry = ByteTable<Row>::Entry;
   using Ordered = std::map<std::string_view, const Entry*>;
 
   // `budget` null: nothing but changed rows is held.
@@ -81,10 +71,10 @@ class RowCache {
 
   // Null: nothing is known of this key.
   const Row* Find(std::string_view key) {
-    const auto at = table_.find(key);
-    if (at == table_.end()) return nullptr;
-    at->second.is_used = true;
-    return &at->second;
+    Entry* const entry = table_.Find(key);
+    if (entry == nullptr) return nullptr;
+    entry->value.is_used = true;
+    return &entry->value;
   }
   // What the engine has under a key that Find does not know; value nullopt: no row.
   void Remember(std::string_view key, std::optional<std::string_view> value, int64_t timestamp);
@@ -98,7 +88,7 @@ class RowCache {
   const std::vector<Entry*>& sealed() const { return sealed_; }
   // What a sealed entry had when it was sealed.
   static const Version& SealedOf(const Entry& entry) {
-    return entry.second.sealed ? *entry.second.sealed : entry.second.now;
+    return entry.value.sealed ? *entry.value.sealed : entry.value.now;
   }
   // All changed rows, by key.
   const Ordered& Sorted();
@@ -111,14 +101,16 @@ class RowCache {
   size_t changed_bytes() const { return changed_bytes_; }
 
  private:
+  void Change(Entry* entry, std::optional<std::string_view> value, int64_t timestamp);
   // Calls `change` with the entry's row, and keeps the figures right.
   template <typename F>
   void Update(Entry* entry, F change);
   void AddToRing(Entry* entry);
+  void Erase(Entry* entry);
   void Shrink();
 
   std::shared_ptr<RowBudget> budget_;
-  Table table_;
+  ByteTable<Row> table_;
   std::vector<Entry*> open_, sealed_;
   std::vector<Entry*> ring_;  // those that may go, and some that were changed since
   size_t hand_ = 0;
