@@ -18,6 +18,15 @@ constexpr uint64_t kMiB = 1 << 20;
 // Below this the figures make no sense to RocksDB.
 constexpr uint64_t kLeastBudget = 8 * kMiB;
 
+// A shard of the block cache is for a whole number of large blocks: RocksDB's own choice, 64 shards
+// whatever the size, makes some that a single index or filter does not fit in, which is then read
+// and verified again for each look-up.
+int ShardBits(uint64_t cache) {
+  int bits = 0;
+  while (bits < 4 && cache >> (bits + 1) >= 32 * kMiB) bits++;
+  return bits;
+}
+
 // Without a logger RocksDB makes files LOG and LOG.old.* in the directory, even of a database that
 // is only read. What matters comes as a status.
 class Silence final : public ::rocksdb::Logger {
@@ -39,7 +48,7 @@ class Silence final : public ::rocksdb::Logger {
 SharedMemory::SharedMemory(uint64_t budget)
     : budget_(std::max(budget, kLeastBudget)),
       rows_(std::make_shared<RowBudget>(budget_ / 4)),
-      blocks_(::rocksdb::NewLRUCache(budget_ - budget_ / 4)),
+      blocks_(::rocksdb::NewLRUCache(budget_ - budget_ / 4, ShardBits(budget_ - budget_ / 4))),
       write_buffers_(std::make_shared<::rocksdb::WriteBufferManager>(budget_ / 4, blocks_)),
       filter_(::rocksdb::NewBloomFilterPolicy(10)) {}
 
@@ -63,6 +72,9 @@ uint64_t SharedMemory::bulk_bytes() const { return std::clamp(budget_ / 32, kMiB
   table.cache_index_and_filter_blocks_with_high_priority = true;
   table.pin_l0_filter_and_index_blocks_in_cache = true;
   table.filter_policy = filter_;
+  // In parts of a few KiB: one for a whole file has a megabyte for each 800 000 keys.
+  table.index_type = ::rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
+  table.partition_filters = true;
   table.data_block_index_type = ::rocksdb::BlockBasedTableOptions::kDataBlockBinaryAndHash;
   table.format_version = 5;
   options.table_factory.reset(::rocksdb::NewBlockBasedTableFactory(table));
