@@ -36,6 +36,14 @@ Status OpenFiles(RunState* state) {
   return Status::Ok();
 }
 
+// Whether there is a store on disk.
+bool KeepsOnDisk(const RunState& state) {
+  const auto& stores = state.graph().stores;
+  return std::any_of(stores.begin(), stores.end(), [&](const TopologyStore& store) {
+    return store.kept && state.EngineOf(store.spec) == StoreSpec::Engine::kRocksDb;
+  });
+}
+
 // What members must agree in: the topology, and how its partitions make tasks.
 std::string GroupHash(const Topology& topology, const GrouperChoice& grouper) {
   if (grouper.kind == GrouperChoice::Kind::kDefault) return topology.Hash();
@@ -57,6 +65,11 @@ Status RunShared::Open() {
                              StateDirectory::Open(root, state->options.app, state->stop));
     // Without a group no position is kept, so each run begins with nothing.
     if (!state->grouped()) KSTREAM_RETURN_IF_ERROR(directory->Clear());
+  } else if (KeepsOnDisk(*state)) {
+    KSTREAM_ASSIGN_OR_RETURN(const std::string root, state->options.StateDir());
+    KSTREAM_ASSIGN_OR_RETURN(directory, StateDirectory::OpenTemporary(root));
+  }
+  if (directory) {
     memory = store::rocksdb::Memory::New(static_cast<uint64_t>(state->options.memory));
   }
   KSTREAM_RETURN_IF_ERROR(CheckOutputs(*state));

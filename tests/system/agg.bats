@@ -172,3 +172,19 @@ u2,1'
     '{"from":"in","aggregate":{"by":".user","count":{"count":null},"sum":{"total":".amount"},"emit":"update"},"store":"agg"}'
   assert_equal "$(jq -c '.nodes | keys_unsorted' <<<"$output")" '["in","agg","out"]'
 }
+
+@test "agg: on disk without an application, with the same rows, and nothing is left" {
+  orders
+  try 0 kstream-agg -i orders --by .user --count --store-type rocksdb --state-dir state
+  assert_output '{"key":"u1","count":3}
+{"key":"u2","count":1}'
+  assert_equal "$(find state -mindepth 1)" ''
+  try 5 kstream-agg -i orders --by .user --sum .coupon --store-type rocksdb --state-dir state
+  assert_equal "$(find state -mindepth 1)" ''
+}
+
+@test "agg: with an application the rows stay on disk" {
+  orders
+  try 0 kstream-agg -G app -i orders --by .user --count --store-type rocksdb --state-dir state
+  assert [ -e state/app/agg/0/CURRENT ]
+}

@@ -188,8 +188,10 @@ Status AggTool::AddNodes(const Places& places, StagePlan* plan) {
                      .serdes = options_.runtime.serdes};
   KSTREAM_RETURN_IF_ERROR(SetFold(&spec));
   KSTREAM_RETURN_IF_ERROR(SetEmit(HasTopics(source), &spec));
-  // Without an application nothing is kept, and rows need no store.
-  if (!options_.runtime.app.empty()) spec.store = store_;
+  // Without an application nothing is kept, and rows need a store only to be more than fit in
+  // memory.
+  const bool on_disk = options_.runtime.store_type == StoreSpec::Engine::kRocksDb;
+  if (on_disk || !options_.runtime.app.empty()) spec.store = store_;
   std::string parent = "in";
   if (Scattered(source)) {
     GroupBySpec group{.by = by_ ? *by_ : *Expression::Compile("$key"), .serdes = spec.serdes};
