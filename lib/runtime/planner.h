@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@
 #include "runtime/manifest.h"
 #include "runtime/plan.h"
 #include "runtime/run_state.h"
+#include "transport/types.h"
 
 namespace kstream::runtime {
 
@@ -75,6 +77,12 @@ class Planner {
   Status Find(const std::string& topic, std::map<std::string, int32_t>* existing) const;
   Status MakeInternalTopic(const InternalTopic& topic, std::map<std::string, int32_t>* existing);
   Status CheckChangelogs() const;
+
+  // planner_stores.cc
+  Status CheckNewStores(const Plans& plans);
+  std::set<size_t> Upstream(size_t stage) const;
+  Result<std::optional<transport::PartitionOffset>> ReadBefore(const std::set<size_t>& stages,
+                                                               const Plans& plans) const;
   // Those that this topology uses; what older versions of it used is left alone.
   std::vector<InternalTopic> InternalTopicsInUse() const;
   Status RecordMade(const std::vector<InternalTopic>& topics);

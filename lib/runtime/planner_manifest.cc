@@ -103,6 +103,7 @@ Manifest Planner::Propose(const Plans& plans) const {
 // manifest, and the names of internal topics that are to be made.
 Status Planner::KeepManifest(Plans* plans, bool owner) {
   KSTREAM_RETURN_IF_ERROR(CheckChangelogs());
+  KSTREAM_RETURN_IF_ERROR(CheckNewStores(*plans));
   const Manifest wanted = Propose(*plans);
   const bool news = !decided() || wanted.topics != manifest_->topics;
   if (!state_->options.dry_run && (news || (owner && wanted != *manifest_))) {

@@ -20,6 +20,7 @@
 #include "runtime/from_spec.h"
 #include "runtime/identities.h"
 #include "runtime/thread_metrics.h"
+#include "store/committed_reader.h"
 #include "task/bad_records.h"
 #include "topology/graph.h"
 #include "transport/cluster.h"
@@ -43,6 +44,7 @@ struct RunState {
   std::map<std::string, std::unique_ptr<transport::Cluster>> clusters;  // by name; home is ""
   const Identities identities{&clusters};
   metrics::Registry registry;
+  store::OpenStores stores;  // of the tasks that run
 
   std::atomic<bool> stop{false};
   std::atomic<bool> time_over{false};

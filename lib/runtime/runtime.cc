@@ -1,6 +1,8 @@
 // The public Runtime: a configuration that was checked, run in threads of its own.
 #include "kstream/runtime.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
@@ -122,6 +124,17 @@ class TopologyRuntime final : public Runtime {
     std::string text = metrics::RenderText(now, told_ ? &*told_ : nullptr);
     told_ = std::move(now);
     return text;
+  }
+
+  Result<std::vector<StoreInstance>> Store(std::string_view name) const override {
+    const auto& stores = state_->graph().stores;
+    const bool kept = std::any_of(stores.begin(), stores.end(), [&](const TopologyStore& store) {
+      return store.kept && store.name() == name;
+    });
+    if (!kept) {
+      return Status::Usage(fmt::format("the runtime keeps no store '{}' of this topology", name));
+    }
+    return state_->stores.Of(name);
   }
 
  private:

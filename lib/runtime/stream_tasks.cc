@@ -153,6 +153,7 @@ Status StreamThread::AdoptRestored(TaskId id, StageTask::Start start,
   if (stores) {
     stores->SetEventTime([&task = task->task()] { return task.event_time(); });
     KSTREAM_RETURN_IF_ERROR(task->Init(stores->kept()));
+    stores->Offer(id);
     stores_[id] = std::move(stores);
   } else {
     KSTREAM_RETURN_IF_ERROR(task->Init({}));

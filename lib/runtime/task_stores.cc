@@ -75,6 +75,10 @@ task::Task::KeptStores TaskStores::kept() const {
   return kept;
 }
 
+void TaskStores::Offer(TaskId id) const {
+  for (const Store& store : stores_) shared_->state->stores.Add(id.number, store.kept->reader());
+}
+
 void TaskStores::SetEventTime(const std::function<int64_t()>& event_time) {
   for (Store& store : stores_) store.kept->SetEventTime(event_time);
 }

@@ -49,6 +49,8 @@ class TaskStores {
   Result<bool> Empty() const;
 
   task::Task::KeptStores kept() const;
+  // Lets other threads read them, until Close. What they hold now is whole.
+  void Offer(TaskId id) const;
   void SetEventTime(const std::function<int64_t()>& event_time);
 
   // Epochs: see CommitHost.

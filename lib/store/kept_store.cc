@@ -9,6 +9,10 @@
 namespace kstream::store {
 namespace {
 
+// A store that is in use says so at least this often, whether or not it changes: one that was not
+// in use for days may have missed deletions, and is rebuilt (runtime/restorer.h).
+constexpr int64_t kSayInUseMs = 3'600'000;
+
 Change ChangeOf(std::string_view key, const RowCache::Version& version) {
   if (!version.is_there) return {key, std::nullopt, version.timestamp};
   return {key, version.value, version.timestamp};
@@ -95,7 +99,7 @@ Status KeptStore::RangeRows(std::string_view from, std::optional<std::string_vie
     const bool has_row = rows && rows->Valid();
     if (dirty != end && (!has_row || dirty->first <= rows->key())) {
       if (has_row && dirty->first == rows->key()) rows->Next();
-      const RowCache::Version& now = dirty->second->second.now;
+      const RowCache::Version& now = dirty->second->value.now;
       const std::string_view key = dirty->first;
       ++dirty;
       if (!now.is_there) continue;
@@ -133,12 +137,12 @@ Status KeptStore::Seal(ChangelogSink* changelog) {
   if (changelog) {
     if (open_cleared_) KSTREAM_RETURN_IF_ERROR(JournalClear(changelog));
     for (const RowCache::Entry* entry : cache_.open()) {
-      KSTREAM_RETURN_IF_ERROR(changelog->Append(ChangeOf(entry->first, entry->second.now)));
+      KSTREAM_RETURN_IF_ERROR(changelog->Append(ChangeOf(entry->key(), entry->value.now)));
       meter_.journaled++;
     }
     if (!cache_.open().empty()) {
       const RowCache::Entry& entry = *cache_.open().back();
-      const Change change = ChangeOf(entry.first, entry.second.now);
+      const Change change = ChangeOf(entry.key(), entry.value.now);
       last_hash_ = ChangelogHash(change.key, change.value);
     }
   }
@@ -155,18 +159,19 @@ Status KeptStore::Commit(const std::string& incarnation, int64_t last, int64_t n
   KSTREAM_RETURN_IF_ERROR(EndLoad());
   const bool is_changed = sealed_cleared_ || !cache_.sealed().empty();
   Checkpoint checkpoint = engine_->checkpoint();
-  if (is_changed || last >= 0 || checkpoint.incarnation != incarnation) {
+  const bool is_due = now - checkpoint.written >= kSayInUseMs;
+  if (is_changed || is_due || last >= 0 || checkpoint.incarnation != incarnation) {
     checkpoint.incarnation = incarnation;
     if (last >= 0) {
       checkpoint.offset = last + 1;
       checkpoint.last = last;
       checkpoint.last_hash = last_hash_;
     }
-    if (is_changed) checkpoint.written = now;
+    checkpoint.written = now;
     std::vector<Change> changes;
     changes.reserve(cache_.sealed().size());
     for (const RowCache::Entry* entry : cache_.sealed()) {
-      changes.push_back(ChangeOf(entry->first, RowCache::SealedOf(*entry)));
+      changes.push_back(ChangeOf(entry->key(), RowCache::SealedOf(*entry)));
     }
     KSTREAM_RETURN_IF_ERROR(sealed_cleared_ ? engine_->Replace(changes, checkpoint)
                                             : engine_->Write(changes, checkpoint));

@@ -19,6 +19,7 @@ std::optional<std::string> EndOfPrefix(std::string_view prefix) {
 }  // namespace
 
 StateStore::~StateStore() = default;
+StoreReader::~StoreReader() = default;
 
 Result<std::optional<std::string>> KeyValueStore::Get(std::string_view key) const {
   StoredRow row;

@@ -125,8 +125,8 @@ enum class ErrorResponse : uint8_t { kShutdown, kReplaceThread };
 // Called from the thread that failed, which has committed what was done and left its group.
 using ErrorHandler = std::function<ErrorResponse(const Status& error, int thread)>;
 
-// One run of one topology. Threads: Stop, state, counts, Metrics and MetricsText may be called from
-// any; the rest from one.
+// One run of one topology. Threads: Stop, state, counts, Metrics, MetricsText and Store may be
+// called from any; the rest from one.
 class KSTREAM_EXPORT Runtime {
  public:
   // Checks the configuration: kUsage, kCluster or kRefused with one line. Connects to no broker
@@ -162,6 +162,13 @@ class KSTREAM_EXPORT Runtime {
   // The same for people, in a few lines: what passed and how fast since the last call, lag, the
   // partitions.
   virtual std::string MetricsText() = 0;
+
+  // The store `name` as far as it is in this process now: an instance for each task that runs here
+  // and has its store restored, by task. A key that none of them has may be in a task that is
+  // elsewhere: how many there are in all, the partitions of the store's changelog tell. Of two
+  // calls the answers differ, since tasks move; an instance says itself when it is not here any
+  // more. kUsage: the topology has no such store, or one that the runtime does not keep.
+  virtual Result<std::vector<StoreInstance>> Store(std::string_view name) const = 0;
 };
 
 }  // namespace kstream

@@ -60,6 +60,31 @@ class KSTREAM_EXPORT KeyValueStore : public StateStore {
   Status Prefix(std::string_view prefix, const Visitor& visit) const;
 };
 
+// The committed rows of a kept store in one task, for threads other than the task's: what changed
+// since the last commit (RuntimeOptions::CommitInterval) is not seen yet. Any thread, many at once;
+// the task never waits for readers except to end. Once the task has ended or moved to another
+// process every call is kState, for good: ask Runtime::Store again. A walk that is under way then
+// ends early, with that.
+class KSTREAM_EXPORT StoreReader {
+ public:
+  virtual ~StoreReader();
+  // Fills in *row. False: this task has no such key.
+  virtual Result<bool> Find(std::string_view key, StoredRow* row) const = 0;
+  // Entries with from <= key < to, in order; `to` nullopt: to the end. Rows that are committed
+  // meanwhile may be among them. `visit` must not wait for the end of the run.
+  virtual Status RangeRows(std::string_view from, std::optional<std::string_view> to,
+                           const KeyValueStore::RowVisitor& visit) const = 0;
+  // Which part of the store's changelog the rows are: all records before this offset; 0 without a
+  // changelog.
+  virtual Result<int64_t> changelog_offset() const = 0;
+};
+
+// A part of a store: the rows of one task.
+struct StoreInstance {
+  int32_t task = 0;  // the number in its stage, and of the partition of the changelog
+  std::shared_ptr<const StoreReader> rows;
+};
+
 // A store that the runtime keeps: named by the user, never by its place, since its changelog topic
 // <app>-<name>-changelog and its directory are found by that name.
 struct StoreSpec {

@@ -9,6 +9,7 @@
 
 #include "kstream/processor.h"
 #include "kstream/status.h"
+#include "kstream/store.h"
 #include "kstream/topology.h"
 
 namespace kstream {
@@ -52,6 +53,21 @@ inline ProcessorSupplier Does(ProcessFunction process,
 inline ProcessorSupplier Passes() {
   return Does(
       [](ProcessorContext& context, const Record& record) { return context.Forward(record); });
+}
+
+// Counts by key in the store "counts", and hands on each count.
+inline ProcessorSupplier CountsByKey() {
+  return Does([](ProcessorContext& context, const Record& record) {
+    KSTREAM_ASSIGN_OR_RETURN(StateStore* const found, context.Store("counts"));
+    auto* const counts = dynamic_cast<KeyValueStore*>(found);
+    KSTREAM_ASSIGN_OR_RETURN(const auto before, counts->Get(*record.key));
+    const std::string now = std::to_string(before ? std::stol(*before) + 1 : 1);
+    KSTREAM_RETURN_IF_ERROR(counts->Put(*record.key, now));
+    Record made = record;
+    made.value = now;
+    made.cache = nullptr;
+    return context.Forward(made);
+  });
 }
 
 // Gives each record its value as its key.

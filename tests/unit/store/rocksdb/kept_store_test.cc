@@ -192,6 +192,24 @@ TEST_P(KeptStores, AnEpochWithoutChangesLeavesTheCheckpoint) {
   EXPECT_EQ(store_->engine()->checkpoint(), before);
 }
 
+TEST_P(KeptStores, AStoreInUseSaysSoEachHourWithoutAChange) {
+  constexpr int64_t kHour = 3'600'000;
+  Put("a", "1");
+  Seal();
+  Commit(7, 100);
+  Checkpoint expected = store_->engine()->checkpoint();
+  Seal();
+  Commit(-1, 100 + kHour - 1);
+  EXPECT_EQ(store_->engine()->checkpoint(), expected);
+  Seal();
+  Commit(-1, 100 + kHour);
+  expected.written = 100 + kHour;
+  EXPECT_EQ(store_->engine()->checkpoint(), expected);
+  Seal();
+  Commit(-1, 200 + kHour);
+  EXPECT_EQ(store_->engine()->checkpoint(), expected);
+}
+
 TEST_P(KeptStores, ChangesThatAreNotJournaledMoveTheTimeAlone) {
   Put("a", "1");
   Seal();
