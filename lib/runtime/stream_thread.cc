@@ -383,19 +383,19 @@ Status StreamThread::Settle() {
 
 Status StreamThread::DrainTasks() {
   const Clock::Instant begin = state_->clock->Steady();
-  const auto merging = std::count_if(tasks_.begin(), tasks_.end(),
-                                     [](auto& entry) { return entry.second->merges(); });
+  const auto merging = static_cast<size_t>(std::count_if(
+      tasks_.begin(), tasks_.end(), [](auto& entry) { return entry.second->merges(); }));
   more_ = false;
-  if (merging == 0) return PauseAndResume(1);
+  if (merging == 0 || stores_full_) return PauseAndResume(std::max<size_t>(1, merging));
   // Each has its share of the turn, so that a backlog of one does not starve the others.
   for (auto& [id, task] : tasks_) {
     if (!task->merges() || (let_ && !let_(id))) continue;
-    KSTREAM_ASSIGN_OR_RETURN(const bool more,
-                             task->Drain(state_->clock->Steady() + kTurn / merging));
+    KSTREAM_ASSIGN_OR_RETURN(const bool more, task->Drain(state_->clock->Steady() +
+                                                          kTurn / static_cast<int64_t>(merging)));
     more_ |= more;
   }
   if (busy_) *busy_ += state_->clock->Steady() - begin;
-  return PauseAndResume(static_cast<size_t>(merging));
+  return PauseAndResume(merging);
 }
 
 Status StreamThread::Punctuate() {
@@ -411,8 +411,10 @@ Status StreamThread::PauseAndResume(size_t merging) {
   const size_t share = std::max(kMostBytes / merging, kLeastShare);
   for (auto& reader : readers_) {
     // Files wait by not being read: what is queued of them is what was merged.
-    if (reader->cluster() == kFiles) continue;
+    const bool is_file = reader->cluster() == kFiles;
     KSTREAM_RETURN_IF_ERROR(reader->PauseAndResume([&](const Reader::Taker& taker) {
+      if (stores_full_) return Reader::Wish::kPause;
+      if (is_file) return Reader::Wish::kResume;
       const TaskPartition& p = taker.task->partitions()[taker.partition];
       const task::RecordQueues& queues = taker.task->queues();
       const size_t queued = queues.Size(taker.partition);

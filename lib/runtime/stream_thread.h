@@ -164,6 +164,7 @@ class StreamThread final : private task::TaskHost, private CommitHost {
   bool at_end_ = false;                             // counted in RunShared::at_end
   size_t most_;                                     // records of the next poll
   bool more_ = false;                               // tasks have more to process at once
+  bool stores_full_ = false;                        // nothing is processed until stores have kept
   std::function<bool(TaskId)> let_;
   Clock::Instant seen_;  // the last look whether time has passed us by
   bool stood_still_ = false;

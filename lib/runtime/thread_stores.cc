@@ -41,13 +41,21 @@ Status StreamThread::KeepStores() {
   return Status::Ok();
 }
 
-// What is not kept yet is memory: beyond its share it is sealed before its time.
+// What is not kept yet is memory: beyond its share it is sealed before its time. What is sealed
+// goes only when it is acknowledged, however long that takes: with twice the share nothing more is
+// read.
 void StreamThread::RelieveStores() {
-  if (stores_.empty()) return;
   size_t dirty = 0;
   for (const auto& [id, stores] : stores_) dirty += stores->dirty_bytes();
-  const int64_t share = state_->options.memory / 4 / shared_->threads;
-  if (static_cast<int64_t>(dirty) > share) committer_->Request();
+  const auto share = static_cast<size_t>(state_->options.memory / 4 / shared_->threads);
+  if (dirty > share) committer_->Request();
+  const bool full = stores_full_ ? dirty > share : dirty > 2 * share;
+  if (full && !stores_full_) {
+    Log(LogLevel::kDebug,
+        fmt::format("thread {}: stores hold {} bytes that are not acknowledged: waiting", index_,
+                    dirty));
+  }
+  stores_full_ = full;
 }
 
 // Reads changelogs for a moment, and begins with the tasks whose stores are restored.

@@ -131,6 +131,29 @@ TEST(StatefulTest, WhatIsNotAcknowledgedIsNotKept) {
   EXPECT_EQ(Journal(*driver), (Expected{{"a", 2}}));
 }
 
+// What is not acknowledged must be held, and is no more than half of --memory and a batch.
+TEST(StatefulTest, NothingMoreIsReadWhenStoresHoldTooMuchThatIsNotAcknowledged) {
+  TestDriverOptions options = Options(1, 1);
+  options.runtime.memory = 8 << 20;
+  auto driver = Driver(Counts(), options);
+  driver->HoldAcks();
+  constexpr int64_t kRecords = 8'000;  // of 4 KB
+  std::vector<TestRecord> records;
+  for (int64_t i = 0; i < kRecords; i++) {
+    records.push_back({.key = std::to_string(i) + std::string(4096, 'k'), .value = "1"});
+  }
+  ASSERT_TRUE(driver->PipeAll("in", records).ok());
+  ASSERT_TRUE(driver->Advance(seconds(60)).ok());
+  const int64_t read = driver->counts().read;
+  EXPECT_GT(read, 0);
+  EXPECT_LT(read, kRecords / 2);
+  ASSERT_TRUE(driver->ReleaseAcks().ok());
+  ASSERT_TRUE(driver->Advance(seconds(2)).ok());
+  EXPECT_EQ(driver->counts().read, kRecords);
+  EXPECT_THAT(Table(*driver), SizeIs(kRecords));
+  EXPECT_EQ(*driver->Committed("in"), kRecords);
+}
+
 TEST(StatefulTest, AThreadThatLostItsTasksRestoresThem) {
   auto driver = Driver(Counts(), Options(1, 2));
   ASSERT_TRUE(driver->PipeAll("in", Keys({"a", "b", "c"})).ok());
