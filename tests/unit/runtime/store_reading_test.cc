@@ -32,7 +32,7 @@ class StoreReading : public testing::TestWithParam<StoreSpec::Engine> {
     RuntimeOptions options;
     options.state_dir = folder_ + "/state";
     options.store_type = GetParam();
-    options.commit_interval = milliseconds(0);
+    options.commit_interval = milliseconds(1);
     options.partitions = 2;
     const ProcessorSupplier count = Does([](ProcessorContext& context, const Record& record) {
       KSTREAM_ASSIGN_OR_RETURN(StateStore* const found, context.Store("counts"));
