@@ -35,9 +35,9 @@ AppInspector::AppInspector(InspectOptions options, std::unique_ptr<transport::Cl
 
 AppInspector::~AppInspector() = default;
 
-Result<std::vector<StoreInstance>> AppInspector::List() {
+Result<std::vector<InspectedStore>> AppInspector::List() {
   KSTREAM_ASSIGN_OR_RETURN(const auto found, runtime::ListStores(options_.state_dir, options_.app));
-  std::vector<StoreInstance> instances;
+  std::vector<InspectedStore> instances;
   for (const runtime::StoreDirectory& directory : found) {
     KSTREAM_ASSIGN_OR_RETURN(const auto engine, store::rocksdb::OpenForReading(directory.path));
     const store::Checkpoint at = engine->checkpoint();

@@ -29,7 +29,7 @@ class AppInspector final : public Inspector {
                const Clock* clock);
   ~AppInspector() override;
 
-  Result<std::vector<StoreInstance>> List() override;
+  Result<std::vector<InspectedStore>> List() override;
   Result<std::optional<std::string>> Holder() override;
   Status Scan(const RowQuery& query, const Visitor& visit) override;
   Result<std::vector<StoreTotals>> Totals(const RowQuery& query) override;

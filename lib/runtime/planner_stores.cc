@@ -79,6 +79,7 @@ Result<std::optional<PartitionOffset>> Planner::ReadBefore(const std::set<size_t
 // A store that is added to an application that has run would begin with nothing behind positions
 // that are past its records: every number in it would be too small, and nobody would see.
 Status Planner::CheckNewStores(const Plans& plans) {
+  if (manifest_ && !decided()) return Status::Ok();  // a reset has chosen the positions
   const TopologyGraph& graph = state_->graph();
   const std::string& app = state_->options.app;
   for (size_t i = 0; i < graph.stages.size(); i++) {

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "runtime/changelogs.h"
+#include "runtime/safeguards.h"
 #include "store/changelog_hash.h"
 
 namespace kstream::runtime {
@@ -113,6 +114,7 @@ Result<std::vector<TaskId>> Restorer::Turn(milliseconds wait) {
 }
 
 Status Restorer::Take(const transport::Batch& batch) {
+  for (auto& [name, log] : logs_) log.anew = false;
   // Records come in runs of one partition.
   for (size_t first = 0, last = 0; first < batch.records.size(); first = last) {
     const Record& head = batch.records[first];
@@ -125,8 +127,12 @@ Status Restorer::Take(const transport::Batch& batch) {
     KSTREAM_RETURN_IF_ERROR(Apply(&*log, std::span(batch.records).subspan(first, last - first)));
   }
   for (const PartitionOffset& end : batch.ends) {
-    const auto log = logs_.find(end.partition);
-    if (log != logs_.end()) log->second.position = std::max(log->second.position, end.offset);
+    const auto found = logs_.find(end.partition);
+    if (found == logs_.end()) continue;
+    ChangelogRead& log = found->second;
+    if (log.anew) continue;
+    log.position = std::max(log.position, end.offset);
+    if (!safeguards.restore_to_watermark) log.end = log.position;
   }
   for (const auto& [name, log] : logs_) log.ShowRemaining();
   return Status::Ok();
@@ -142,6 +148,7 @@ Status Restorer::Apply(Logs::value_type* entry, std::span<const Record> records)
     if (store::ChangelogHash(same.key.value_or(""), same.value) != at.last_hash) {
       KSTREAM_RETURN_IF_ERROR(StartAnew(
           name, &log, fmt::format("the record at offset {} is another than it was", at.last)));
+      log.anew = true;
       const TopicPartition names[] = {name};
       KSTREAM_RETURN_IF_ERROR(consumer_->Unassign(names));
       const PartitionOffset from[] = {{name, log.position, ""}};

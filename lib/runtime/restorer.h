@@ -54,6 +54,7 @@ class Restorer {
     int64_t position = 0;
     int64_t end = 0;
     bool check = false;  // the first record must be the last one of the checkpoint
+    bool anew = false;   // begun anew with this batch, whose end is of the reading before
     int64_t records = 0;
 
     void ShowRemaining() const {

@@ -2,8 +2,9 @@
 # kstream-agg on topics: state that survives restarts, lost directories and kills.
 load helper
 
+# setup_state [PARTITIONS]
 setup_state() {
-  topic in 3
+  topic in "${1:-3}"
   topic out 1
   app=agg-$unique
   # Counts what comes in by user.
@@ -120,13 +121,11 @@ all() { jq -Snc --argjson n "$1" --argjson count "$2" '[range($n) | {("u\(.)"): 
 }
 
 @test "agg: repartitioned keys are counted by the task that Java's partitioner gives them (JOIN-5)" {
-  local in out app turn key partitions task
+  local turn key partitions task
   while IFS=, read -r key partitions task; do
     turn=$((${turn:-0} + 1))
     unique=$unique-$turn
-    topic in "$partitions"
-    topic out 1
-    app=agg-$unique
+    setup_state "$partitions"
     echo "{\"user\":\"$key\"}" | put "$in"
     count
     # A task's changelog partition has its number, and the task that of its repartition partition.

@@ -72,7 +72,7 @@ shows_instance() { admin members "$in" | jq -e --arg id "$(instance)-0" '.member
   try 6 kstream-filter -i "$in" -G "$in" --instance-id auto --state-dir file/below true
   assert_stderr_has "state directory file/below/$in: cannot be made: Not a directory: give another with --state-dir"
   try 2 kstream-filter -i "$in" -G .. --instance-id auto --state-dir state true
-  assert_stderr_has 'application "..": '
+  assert_stderr_has "application '..' needs a name of letters, digits, '.', '_' and '-'"
   assert [ ! -e state ]
   assert_equal "$(admin members "$in" | jq '.members | length')" 0
 }

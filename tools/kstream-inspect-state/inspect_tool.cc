@@ -258,7 +258,7 @@ Status InspectTool::List() {
   KSTREAM_ASSIGN_OR_RETURN(const auto inspector, Inspector::Open(options));
   KSTREAM_ASSIGN_OR_RETURN(const auto instances, inspector->List());
   KSTREAM_ASSIGN_OR_RETURN(const auto holder, inspector->Holder());
-  for (const StoreInstance& instance : instances) {
+  for (const InspectedStore& instance : instances) {
     const Json json = {{"store", instance.store},     {"task", instance.task},
                        {"rows", instance.rows},       {"bytes", instance.bytes},
                        {"engine", instance.engine},   {"format", instance.format},

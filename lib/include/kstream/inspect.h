@@ -33,7 +33,7 @@ struct InspectOptions {
 };
 
 // The instance of a store in one task, as a directory has it.
-struct StoreInstance {
+struct InspectedStore {
   std::string store;
   int32_t task = 0;
   std::string path;
@@ -97,7 +97,7 @@ class KSTREAM_EXPORT Inspector {
   virtual ~Inspector();
 
   // What the directory has, by store and task.
-  virtual Result<std::vector<StoreInstance>> List() = 0;
+  virtual Result<std::vector<InspectedStore>> List() = 0;
   // Who uses the directory now.
   virtual Result<std::optional<std::string>> Holder() = 0;
 
