@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "runtime/safeguards.h"
+
 namespace kstream::runtime {
 namespace {
 
@@ -87,7 +89,9 @@ int64_t RowTimeOf(const Record& record) {
 
 std::string WhyAnew(const store::Checkpoint& at, std::string_view incarnation,
                     transport::Admin::Watermarks log, int64_t now) {
-  if (at.incarnation != incarnation) return "it is of another incarnation of the application";
+  if (at.incarnation != incarnation && safeguards.incarnation) {
+    return "it is of another incarnation of the application";
+  }
   if (now - at.written > kOldestMs) {
     return "it was not in use for more than 6 days, and may have missed deletes";
   }

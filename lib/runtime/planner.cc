@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "kstream/internal_topics.h"
+#include "runtime/safeguards.h"
 #include "topology/co_partition.h"
 #include "topology/graph.h"
 
@@ -177,7 +178,7 @@ bool Planner::IsOutput(const InputPartition& input) const {
 }
 
 std::optional<Planner::Recorded> Planner::RecordedOf(size_t stage) const {
-  if (decided()) {
+  if (decided() && safeguards.lead_of_manifest) {
     const ManifestStage& recorded = manifest_->stages[stage];
     return Recorded{recorded.lead, {recorded.grouper, recorded.tasks}};
   }

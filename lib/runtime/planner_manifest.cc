@@ -8,6 +8,7 @@
 #include "kstream/internal_topics.h"
 #include "runtime/changelogs.h"
 #include "runtime/planner.h"
+#include "runtime/safeguards.h"
 
 namespace kstream::runtime {
 namespace {
@@ -152,6 +153,7 @@ Status Planner::TakeManifest(Plans* plans) const {
   KSTREAM_RETURN_IF_ERROR(CheckStages());
   for (size_t i = 0; i < plans->size(); i++) {
     StagePlan& plan = (*plans)[i];
+    if (!safeguards.lead_of_manifest) continue;
     plan.lead = manifest_->stages[i].lead;
     plan.tasks = manifest_->stages[i].tasks;
   }
