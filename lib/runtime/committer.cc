@@ -1,5 +1,7 @@
 #include "runtime/committer.h"
 
+#include <utility>
+
 #include "base/log.h"
 
 namespace kstream::runtime {
@@ -13,6 +15,8 @@ constexpr std::chrono::seconds kFlushLimit{60};
 // A rebalance under way refuses commits for a moment, and so does a group that has put us out until
 // the next poll tells: the next commit brings every position again.
 constexpr int kMostFailedCommits = 30;
+// The transaction's own timeout ends the wait for a commit.
+constexpr std::chrono::milliseconds kCommitTurn{100};
 
 }  // namespace
 
@@ -33,7 +37,9 @@ Status Committer::Turn() {
   KSTREAM_RETURN_IF_ERROR(failure_);
   const Clock::Instant now = clock_.Steady();
   if (!sealed_ && (requested_ || now - last_seal_ >= interval_)) KSTREAM_RETURN_IF_ERROR(Seal(now));
-  if (!sealed_ || outputs_->Pending(epoch_ - 1) > 0) return Status::Ok();
+  if (!sealed_) return Status::Ok();
+  KSTREAM_ASSIGN_OR_RETURN(const bool safe, Safe(std::chrono::milliseconds(0)));
+  if (!safe) return Status::Ok();
   KSTREAM_RETURN_IF_ERROR(Keep());
   if (consumer_ && !sealed_positions_.empty()) {
     consumer_->CommitAsync(
@@ -42,6 +48,13 @@ Status Committer::Turn() {
     sealed_positions_.clear();
   }
   return Status::Ok();
+}
+
+Result<bool> Committer::Safe(std::chrono::milliseconds wait) {
+  if (!outputs_->transactional()) return outputs_->Pending(epoch_ - 1) == 0;
+  const Result<bool> committed = outputs_->Commit(wait);
+  if (!committed.ok() || *committed) Count(committed.status(), last_seal_);
+  return committed;
 }
 
 void Committer::Count(const Status& status, Clock::Instant since) {
@@ -67,16 +80,29 @@ Status Committer::Seal(Clock::Instant now) {
   const bool full = failed_commits_ > 0 || now - last_full_ >= kFullCommit;
   if (full) last_full_ = now;
   KSTREAM_ASSIGN_OR_RETURN(sealed_positions_, host_->Positions(full));
-  outputs_->set_tag(++epoch_);
-  sealed_ = true;
   requested_ = false;
   last_seal_ = now;
+  sealed_something_ = outputs_->sent() || !sealed_positions_.empty();
+  if (outputs_->transactional()) {
+    if (!sealed_something_) return host_->KeepStores();
+    KSTREAM_RETURN_IF_ERROR(outputs_->Seal(std::exchange(sealed_positions_, {}), consumer_));
+  }
+  outputs_->set_tag(++epoch_);
+  sealed_ = true;
   return Status::Ok();
 }
 
 Status Committer::Keep() {
   sealed_ = false;
+  if (sealed_something_) kept_++;
   return host_->KeepStores();
+}
+
+void Committer::Reset() {
+  sealed_ = requested_ = false;
+  sealed_positions_.clear();
+  last_seal_ = clock_.Steady();
+  outputs_->set_tag(++epoch_);
 }
 
 void Committer::Forget(const std::vector<transport::TopicPartition>& partitions) {
@@ -89,6 +115,7 @@ void Committer::Forget(const std::vector<transport::TopicPartition>& partitions)
 Status Committer::Finish() {
   const Clock::Instant begin = clock_.Steady();
   KSTREAM_RETURN_IF_ERROR(failure_);
+  if (outputs_->transactional()) return FinishTransactions();
   if (sealed_) {
     KSTREAM_RETURN_IF_ERROR(outputs_->FlushTopics(kFlushLimit));
     KSTREAM_RETURN_IF_ERROR(Keep());
@@ -107,6 +134,20 @@ Status Committer::Finish() {
   Status status = consumer_->CommitSync(std::move(positions));
   Count(status, begin);
   return status;
+}
+
+Status Committer::FinishTransactions() {
+  KSTREAM_RETURN_IF_ERROR(outputs_->failure());
+  const auto await = [&]() -> Status {
+    while (sealed_) {
+      KSTREAM_ASSIGN_OR_RETURN(const bool safe, Safe(kCommitTurn));
+      if (safe) KSTREAM_RETURN_IF_ERROR(Keep());
+    }
+    return Status::Ok();
+  };
+  KSTREAM_RETURN_IF_ERROR(await());
+  KSTREAM_RETURN_IF_ERROR(Seal(clock_.Steady()));
+  return await();
 }
 
 }  // namespace kstream::runtime

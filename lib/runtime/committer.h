@@ -1,12 +1,19 @@
-// Committer: at-least-once. Offsets of an epoch are committed when every output of it is
-// acknowledged.
+// Committer: when an epoch of a thread is done, and what is committed then.
 //
 // An epoch is sealed at a record boundary: processors give what they held back, stores journal what
 // has changed, positions are copied, and records sent from then on carry the next tag. The thread
-// goes on at once; a later turn of its loop finds the acknowledgements complete, and then stores
-// keep the epoch, and its offsets are committed: in this order, so that after a crash a store may
-// have seen records that are read again, but has lost none. At most one epoch is sealed at a time,
-// so tags modulo 2 tell epochs apart. Tested by tests/unit/runtime/committer_test.cc.
+// goes on at once; a later turn of its loop finds the epoch safe. At most one epoch is sealed at a
+// time, so tags modulo 2 tell epochs apart.
+//
+// At least once: safe is what is acknowledged. Then stores keep the epoch, and its offsets are
+// committed: in this order, so that after a crash a store may have seen records that are read
+// again, but has lost none.
+//
+// Exactly once: what was sent and the offsets are one transaction, and stores keep the epoch when
+// it is committed: on disk there is never what was aborted. An epoch in which nothing was sent and
+// no position has moved is no transaction.
+//
+// Tested by tests/unit/runtime/committer_test.cc.
 #ifndef KSTREAM_RUNTIME_COMMITTER_H_
 #define KSTREAM_RUNTIME_COMMITTER_H_
 
@@ -15,8 +22,8 @@
 
 #include "base/clock.h"
 #include "kstream/status.h"
-#include "runtime/outputs.h"
 #include "runtime/thread_metrics.h"
+#include "runtime/thread_outputs.h"
 #include "transport/consumer.h"
 
 namespace kstream::runtime {
@@ -56,12 +63,22 @@ class Committer {
   // the end.
   Status Finish();
 
-  // These partitions were lost: whatever is sealed for them belongs to others now.
+  // These partitions were lost: whatever is sealed for them belongs to others now. Not with
+  // transactions, which are whole or not at all: Reset.
   void Forget(const std::vector<transport::TopicPartition>& partitions);
+
+  // Begins anew, with outputs that were opened anew: what was open or sealed is gone.
+  void Reset();
+
+  // How many epochs with something in them are safe by now.
+  int64_t kept() const { return kept_; }
 
  private:
   Status Seal(Clock::Instant now);
+  // Whether the sealed epoch is safe, or becomes it within `wait`.
+  Result<bool> Safe(std::chrono::milliseconds wait);
   Status Keep();
+  Status FinishTransactions();
   void Committed(const Status& status, Clock::Instant since);
   // Counts a commit that was decided now.
   void Count(const Status& status, Clock::Instant since);
@@ -75,6 +92,8 @@ class Committer {
 
   uint32_t epoch_ = 0;
   bool sealed_ = false;
+  bool sealed_something_ = false;
+  int64_t kept_ = 0;
   std::vector<transport::PartitionOffset> sealed_positions_;
   bool requested_ = false;
   Clock::Instant last_seal_, last_full_;

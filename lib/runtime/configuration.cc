@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "kstream/internal_topics.h"
 #include "record/decoder.h"
@@ -145,6 +146,22 @@ Status CheckState(const RunState& state) {
   return Status::Ok();
 }
 
+// A transaction is open from its first record to its commit.
+Status CheckTransactionTimeout(const RuntimeOptions& options) {
+  std::chrono::milliseconds timeout{10'000};  // as kafka/config.cc has it
+  for (const auto& [name, value] : options.home.producer) {
+    int64_t ms = 0;
+    const char* const end = value.data() + value.size();
+    if (name == "transaction.timeout.ms" && std::from_chars(value.data(), end, ms).ptr == end)
+      timeout = std::chrono::milliseconds(ms);
+  }
+  if (options.CommitInterval() <= timeout / 2) return Status::Ok();
+  return Status::Usage(fmt::format(
+      "--commit-interval {} ms under exactly-once: at most {} ms, half of what a transaction may "
+      "last: raise that with -X out.transaction.timeout.ms=MS",
+      options.CommitInterval().count(), timeout.count() / 2));
+}
+
 // Whether transactions can hold everything that the run writes.
 Status CheckGuarantee(const RunState& state) {
   if (state.options.guarantee == Guarantee::kAtLeastOnce) return Status::Ok();
@@ -160,9 +177,7 @@ Status CheckGuarantee(const RunState& state) {
                     "home cluster alone: write to one there, or use at-least-once",
                     WhatIs(output)));
   }
-  return Status::Usage(
-      "--guarantee exactly-once: this version writes without transactions, so it cannot promise "
-      "that: use at-least-once and make readers ignore repeats");
+  return CheckTransactionTimeout(state.options);
 }
 
 // Formats and serdes are checked here, so that a mistake in them never leaves a half-made output.

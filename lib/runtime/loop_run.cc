@@ -58,6 +58,11 @@ std::string RunShared::instance_id() const {
   return directory ? directory->instance() : "";
 }
 
+std::string RunShared::transactional_id(int thread) const {
+  if (state->options.guarantee != Guarantee::kExactlyOnce || directory == nullptr) return "";
+  return fmt::format("{}-{}-{}", state->options.app, directory->instance(), thread);
+}
+
 Status RunShared::Open() {
   if (NeedsStateDirectory(state->topology, state->options)) {
     KSTREAM_ASSIGN_OR_RETURN(const std::string root, state->options.StateDir());

@@ -35,6 +35,10 @@ struct RunShared {
   // What --instance-id says, or stands for; empty: a dynamic member. After Open.
   std::string instance_id() const;
 
+  // Of a thread's transactions; empty: it makes none. The same at each start on this directory.
+  // After Open.
+  std::string transactional_id(int thread) const;
+
   RunState* const state;
   OutputFiles* const files;
   Admins admins;

@@ -134,9 +134,11 @@ Status StageTask::Process(size_t partition, Record& record, const Arrival& arriv
     record.cache->Freshen();  // it came with the record of a file, and may have been parsed
   }
   const bool bad = arrival.bad && !arrival.bad->ok();
+  const Effects before = effects();
   if (Status status = bad ? *arrival.bad : Run(partition, record, arrival.read); !status.ok()) {
-    KSTREAM_RETURN_IF_ERROR(Decide(&partitions_[partition], arrival.offset,
-                                   arrival.read ? arrival.read : &record, std::move(status)));
+    KSTREAM_RETURN_IF_ERROR(
+        Whole(before, Decide(&partitions_[partition], arrival.offset,
+                             arrival.read ? arrival.read : &record, std::move(status))));
   }
   // A record of which an output was left out by --limit is not done.
   if (!env_.outputs->cut()) Advance(partition, arrival.offset + 1);
@@ -172,7 +174,33 @@ Status StageTask::Decide(const TaskPartition* partition, int64_t offset, const R
   return Status::Ok();
 }
 
-Status StageTask::Punctuate() { return Decide(nullptr, -1, nullptr, task_.Punctuate()); }
+Status StageTask::Punctuate() {
+  const Effects before = effects();
+  return Whole(before, Decide(nullptr, -1, nullptr, task_.Punctuate()));
+}
+
+Status StageTask::Flush() {
+  const Effects before = effects();
+  return Whole(before, task_.Flush());
+}
+
+Status StageTask::Init(const task::Task::KeptStores& kept) {
+  for (const auto& [name, store] : kept) {
+    stores_.push_back(dynamic_cast<const store::KeptStore*>(store));
+  }
+  return task_.Init(kept);
+}
+
+StageTask::Effects StageTask::effects() const {
+  Effects effects{.sent = env_.outputs->sent_ever()};
+  for (const store::KeptStore* const store : stores_) effects.stored += store->meter().changes();
+  return effects;
+}
+
+Status StageTask::Whole(const Effects& before, Status status) {
+  torn_ = torn_ || (!status.ok() && effects() != before);
+  return status;
+}
 
 void StageTask::Show(const TaskMetrics::EndOf& end_of) {
   for (const TaskPartition& p : partitions_) metrics_.SetPosition(p.input, p.position);

@@ -19,9 +19,9 @@
 #include "base/arena.h"
 #include "kstream/grouper.h"
 #include "kstream/status.h"
-#include "runtime/outputs.h"
 #include "runtime/run_state.h"
 #include "runtime/thread_metrics.h"
+#include "runtime/thread_outputs.h"
 #include "task/bad_records.h"
 #include "task/commit_metadata.h"
 #include "task/ingest.h"
@@ -40,12 +40,15 @@ struct OwnedBatch {
 // A partition of a task, as one of the stage's sources reads it: a topic that two sources read has
 // two.
 struct TaskPartition {
+  static constexpr int64_t kNeverGivenOut = -1;
+
   InputPartition input;
-  size_t source = 0;           // its place in TopologyStage::sources
-  bool by_offset = true;       // committed as an offset of the group, else in the lead's metadata
-  int64_t position = 0;        // offset of the next record to process
-  int64_t next = 0;            // offset of the next record to take
-  int64_t given_out = -1;      // position of the last commit
+  size_t source = 0;      // its place in TopologyStage::sources
+  bool by_offset = true;  // committed as an offset of the group, else in the lead's metadata
+  int64_t position = 0;   // offset of the next record to process
+  int64_t next = 0;       // offset of the next record to take
+  // Position of the last commit; kNoOffset: of none, and none is due before it has moved.
+  int64_t given_out = kNeverGivenOut;
   std::optional<int64_t> end;  // where the run ends here
   int64_t seen_end = 0;        // position at which the partition last was at its end
   int64_t time = -1;           // the largest timestamp extracted
@@ -87,7 +90,7 @@ class StageTask {
 
   StageTask(const Env& env, TaskId id, Start start);
 
-  Status Init(const task::Task::KeptStores& kept = {}) { return task_.Init(kept); }
+  Status Init(const task::Task::KeptStores& kept = {});
   Status Close() { return task_.Close(); }
 
   // Reads one more partition from now on.
@@ -117,7 +120,7 @@ class StageTask {
   // Fires what is due by the wall clock.
   Status Punctuate();
   // See task::Task.
-  Status Flush() { return task_.Flush(); }
+  Status Flush();
   Status EndInput() { return task_.EndInput(); }
   int64_t next_punctuation() const { return task_.next_wall_clock_punctuation(); }
 
@@ -134,9 +137,21 @@ class StageTask {
   const task::Task& task() const { return task_; }
   task::RecordQueues& queues() { return queues_; }
   bool merges() const { return merges_; }
+  // Whether a record (or a punctuation, or a flush) that failed had sent or stored something
+  // before.
+  bool torn() const { return torn_; }
   bool done() const;
 
  private:
+  // How much the task has sent and stored so far.
+  struct Effects {
+    uint64_t sent = 0, stored = 0;
+    bool operator==(const Effects&) const = default;
+  };
+  Effects effects() const;
+  // Takes note of what a failure leaves behind.
+  Status Whole(const Effects& before, Status status);
+
   Status Process(size_t partition, Record& record, const Arrival& arrival);
   Status Run(size_t partition, Record& record, const Record* read);
   // The error policy's say about a record, or a punctuation, that failed with `why`; what fails
@@ -160,6 +175,8 @@ class StageTask {
   std::string metadata_;  // as it was last given out
   std::vector<TaskPartition> partitions_;
   bool merges_ = false;
+  bool torn_ = false;
+  std::vector<const store::KeptStore*> stores_;
   task::Task task_;
   task::RecordQueues queues_;
   std::vector<std::deque<Queued>> queued_;  // by partition, parallel to queues_

@@ -35,8 +35,11 @@ milliseconds RefreshInterval(const RunState& state) {
 // Answers what the last poll of the group's member brought.
 Status StreamThread::Rebalance() {
   const transport::Batch& batch = home()->batch();
+  for (const TopicPartition& lead : batch.lost) leads_.erase(lead);
+  for (const TopicPartition& lead : batch.revoked) leads_.erase(lead);
   if (!batch.lost.empty()) KSTREAM_RETURN_IF_ERROR(DropTasks(batch.lost, false));
   if (!batch.revoked.empty()) KSTREAM_RETURN_IF_ERROR(DropTasks(batch.revoked, true));
+  leads_.insert(batch.assigned.begin(), batch.assigned.end());
   waiting_.insert(waiting_.end(), batch.assigned.begin(), batch.assigned.end());
   if (batch.rebalanced) {
     joined_ = true;
@@ -63,7 +66,8 @@ Result<bool> StreamThread::Agreed() {
 
 Status StreamThread::AdoptWaiting() {
   std::vector<TopicPartition> unknown;
-  for (const TopicPartition& lead : std::exchange(waiting_, {})) {
+  for (; !waiting_.empty(); waiting_.pop_front()) {
+    const TopicPartition& lead = waiting_.front();
     const std::optional<TaskId> id = plan_->TaskOf(lead);
     if (id) {
       KSTREAM_RETURN_IF_ERROR(Adopt(*id));
@@ -75,7 +79,7 @@ Status StreamThread::AdoptWaiting() {
   }
   if (unknown.empty()) return Status::Ok();
   // A lead that has grown since the plan was made.
-  waiting_ = std::move(unknown);
+  waiting_.assign(unknown.begin(), unknown.end());
   return LookAgain(!next_look_ || *next_look_ > state_->clock->Steady() + kRefreshSoon);
 }
 
@@ -130,8 +134,7 @@ Status StreamThread::Adopt(TaskId id) {
   if (tasks_.contains(id) || restoring_.contains(id)) return Status::Ok();
   // First the positions, then where the changelogs end: see restorer.h.
   KSTREAM_ASSIGN_OR_RETURN(StageTask::Start start, StartOf(id));
-  KSTREAM_ASSIGN_OR_RETURN(std::unique_ptr<TaskStores> stores,
-                           TaskStores::Open(shared_, &outputs_, id));
+  KSTREAM_ASSIGN_OR_RETURN(std::unique_ptr<TaskStores> stores, StoresOf(id));
   if (!stores || !stores->journaled()) {
     return AdoptRestored(id, std::move(start), std::move(stores));
   }
@@ -142,7 +145,7 @@ Status StreamThread::Adopt(TaskId id) {
 
 Status StreamThread::AdoptRestored(TaskId id, StageTask::Start start,
                                    std::unique_ptr<TaskStores> stores) {
-  if (stores) KSTREAM_RETURN_IF_ERROR(CheckState(id, start, *stores));
+  if (stores) KSTREAM_RETURN_IF_ERROR(CheckState(id, &start, *stores));
   // Ends that became known while the stores were restored.
   for (TaskPartition& p : start.partitions) {
     if (!p.end) p.end = shared_->ends.Of(*plan_, p.input);
@@ -187,7 +190,9 @@ Status StreamThread::DropTasks(const std::vector<TopicPartition>& leads, bool co
     finished = committer_->Finish();
   }
   if (!finished.ok()) {
-    KSTREAM_RETURN_IF_ERROR(outputs_.failure());
+    if (!outputs_.failure().ok() && !(puts_back() && outputs_.recoverable())) {
+      return outputs_.failure();
+    }
     // The new owner reads again what this commit would have saved.
     Log(LogLevel::kWarning, finished.message());
   }
@@ -220,14 +225,22 @@ Status StreamThread::DropTasks(const std::vector<TopicPartition>& leads, bool co
   if (commit || leaving.size() > leads.size()) {
     KSTREAM_RETURN_IF_ERROR(home()->consumer()->Unassign(leaving));
   }
-  return closed;
+  // What could not be closed for that is closed anew.
+  if (!outputs_.failure().ok()) return Mend(outputs_.failure());
+  KSTREAM_RETURN_IF_ERROR(closed);
+  // What the tasks that are gone have sent must not be committed with what the others did, nor come
+  // after what their next owner sends.
+  const bool spoilt = !commit || (outputs_.transactional() && !finished.ok());
+  return spoilt && puts_back() ? PutBack() : Status::Ok();
 }
 
 // Those of them that are being restored have read nothing yet.
 Status StreamThread::DropRestoring(const std::vector<TopicPartition>& leads) {
   for (const TopicPartition& lead : leads) {
     const std::optional<TaskId> id = plan_->TaskOf(lead);
-    if (!id || !restoring_.contains(*id)) continue;
+    if (!id) continue;
+    if (auto rewound = rewound_.extract(*id)) KSTREAM_RETURN_IF_ERROR(rewound.mapped()->Close());
+    if (!restoring_.contains(*id)) continue;
     KSTREAM_RETURN_IF_ERROR(restorer_.Remove(*id));
     KSTREAM_RETURN_IF_ERROR(restoring_.extract(*id).mapped().stores->Close());
   }

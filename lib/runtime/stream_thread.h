@@ -24,6 +24,7 @@
 #ifndef KSTREAM_RUNTIME_STREAM_THREAD_H_
 #define KSTREAM_RUNTIME_STREAM_THREAD_H_
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -34,12 +35,12 @@
 
 #include "kstream/status.h"
 #include "runtime/committer.h"
-#include "runtime/outputs.h"
 #include "runtime/reader.h"
 #include "runtime/restorer.h"
 #include "runtime/run_shared.h"
 #include "runtime/stage_task.h"
 #include "runtime/task_stores.h"
+#include "runtime/thread_outputs.h"
 
 namespace kstream::runtime {
 
@@ -86,11 +87,15 @@ class StreamThread final : private task::TaskHost, private CommitHost {
   // stream_thread.cc: the loop.
   Status OpenReaders();
   Status MakeIngests();
+  Result<bool> Step();
+  Status FinishEpochs();
   bool Over();
   Status Awake();
   Result<bool> AtEnd();
   Result<bool> AllDone();
   Status Complete(TaskId id);
+
+  // thread_records.cc: what a turn reads and processes.
   Status Read(Reader* reader, std::chrono::milliseconds wait);
   Status TakeRecords(Reader* reader);
   Status TakeEnds(Reader* reader);
@@ -109,7 +114,7 @@ class StreamThread final : private task::TaskHost, private CommitHost {
   Status Reconcile();
   Status Adopt(TaskId id);
   Status AdoptRestored(TaskId id, StageTask::Start start, std::unique_ptr<TaskStores> stores);
-  Status CheckState(TaskId id, const StageTask::Start& start, const TaskStores& stores);
+  Status CheckState(TaskId id, StageTask::Start* start, const TaskStores& stores);
   Status Restore();
   void RelieveStores();
   Status CloseStores(TaskId id);
@@ -121,7 +126,12 @@ class StreamThread final : private task::TaskHost, private CommitHost {
   Status Purge();
   void SetState(ThreadState state);
 
-  // thread_stores.cc: stores, besides CommitHost.
+  // thread_recovery.cc: when an epoch fails.
+  bool puts_back() const;
+  Status Mend(Status why);
+  Status PutBack();
+  Status OpenOutputsAnew();
+  Result<std::unique_ptr<TaskStores>> StoresOf(TaskId id);
 
   // thread_report.cc: what it says about itself.
   void Count();
@@ -149,25 +159,32 @@ class StreamThread final : private task::TaskHost, private CommitHost {
     StageTask::Start start;
     std::unique_ptr<TaskStores> stores;
   };
-  std::map<TaskId, Restoring> restoring_;  // tasks that wait for their stores
+  std::map<TaskId, Restoring> restoring_;                  // tasks that wait for their stores
+  std::map<TaskId, std::unique_ptr<TaskStores>> rewound_;  // of tasks that were put back
   Restorer restorer_;
   std::shared_ptr<const RunPlan> plan_;
 
   std::optional<ThreadState> thread_state_;
-  std::string changes_;                             // of the tasks, not told yet
-  std::optional<std::chrono::nanoseconds> busy_;    // processing what this turn has read
-  bool joined_ = false;                             // the group has given us something, or nothing
-  bool agreed_ = false;                             // its members run the same topology
-  std::vector<transport::TopicPartition> waiting_;  // leads that are ours and not tasks yet
-  std::set<TaskId> completed_;                      // told to Ends
-  int ends_seen_ = 0;                               // version of Ends
-  bool at_end_ = false;                             // counted in RunShared::at_end
-  size_t most_;                                     // records of the next poll
-  bool more_ = false;                               // tasks have more to process at once
-  bool stores_full_ = false;                        // nothing is processed until stores have kept
+  std::string changes_;                            // of the tasks, not told yet
+  std::optional<std::chrono::nanoseconds> busy_;   // processing what this turn has read
+  bool joined_ = false;                            // the group has given us something, or nothing
+  bool agreed_ = false;                            // its members run the same topology
+  std::set<transport::TopicPartition> leads_;      // all that are ours
+  std::deque<transport::TopicPartition> waiting_;  // of them, those that are not tasks yet
+  std::set<TaskId> completed_;                     // told to Ends
+  int ends_seen_ = 0;                              // version of Ends
+  bool at_end_ = false;                            // counted in RunShared::at_end
+  size_t most_;                                    // records of the next poll
+  bool more_ = false;                              // tasks have more to process at once
+  bool stores_full_ = false;                       // nothing is processed until stores have kept
   std::function<bool(TaskId)> let_;
   Clock::Instant seen_;  // the last look whether time has passed us by
   bool stood_still_ = false;
+  int tries_ = 0;  // since something was committed
+  int64_t kept_at_last_try_ = 0;
+  // Under exactly-once: bad records of the sealed epoch, and of those committed since the last
+  // Count.
+  task::BadRecords::Decided sealed_bad_, committed_bad_;
   std::optional<Clock::Instant> next_look_, next_check_, next_purge_, next_show_;
 };
 

@@ -43,13 +43,28 @@ Result<std::unique_ptr<TaskStores>> TaskStores::Open(RunShared* shared, ThreadOu
         spec.name(), std::move(engine), shared->memory ? shared->memory->rows() : nullptr);
     if (const auto topic = ChangelogTopicOf(*shared->state, spec)) {
       store.changelog = {*topic, id.number};
-      if (!shared->state->options.dry_run) {
-        KSTREAM_ASSIGN_OR_RETURN(store.journal, outputs->OpenChangelog(*topic, id.number));
-      }
     }
   }
   if (self->stores_.empty()) return std::unique_ptr<TaskStores>();
+  KSTREAM_RETURN_IF_ERROR(self->OpenJournals(outputs));
   return self;
+}
+
+Status TaskStores::OpenJournals(ThreadOutputs* outputs) {
+  if (shared_->state->options.dry_run) return Status::Ok();
+  for (Store& store : stores_) {
+    if (!store.changelog) continue;
+    KSTREAM_ASSIGN_OR_RETURN(
+        store.journal, outputs->OpenChangelog(store.changelog->topic, store.changelog->partition));
+  }
+  return Status::Ok();
+}
+
+void TaskStores::Drop() {
+  for (Store& store : stores_) {
+    store.kept->Drop();
+    store.journal.reset();
+  }
 }
 
 bool TaskStores::journaled() const {

@@ -16,9 +16,9 @@
 
 #include "kstream/status.h"
 #include "metrics/registry.h"
-#include "runtime/outputs.h"
 #include "runtime/run_shared.h"
 #include "runtime/stage_task.h"
+#include "runtime/thread_outputs.h"
 #include "store/kept_store.h"
 #include "task/task.h"
 #include "transport/types.h"
@@ -59,6 +59,11 @@ class TaskStores {
   Status Keep(const std::string& incarnation);
   // What is not kept yet, in bytes.
   size_t dirty_bytes() const;
+
+  // Forgets what is not kept: the stores are to be restored from where they stand. There are no
+  // journals then until OpenJournals, with outputs that were opened anew.
+  void Drop();
+  Status OpenJournals(ThreadOutputs* outputs);
 
   // Forgets what is not kept, and closes the engines.
   Status Close();

@@ -1,6 +1,8 @@
 // StreamThread's reports: its state, counts and levels.
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "base/log.h"
 #include "runtime/stream_thread.h"
 
@@ -22,7 +24,11 @@ void StreamThread::SetState(ThreadState state) {
 
 // Once a turn.
 void StreamThread::Count() {
-  if (bad_records_) metrics_->Count(outputs_.TakeWritten(), bad_records_->Take());
+  if (bad_records_) {
+    metrics_->Count(outputs_.TakeWritten(), outputs_.transactional()
+                                                ? std::exchange(committed_bad_, {})
+                                                : bad_records_->Take());
+  }
   if (busy_) metrics_->process_latency.Observe(*busy_);
   busy_.reset();
 }

@@ -24,6 +24,7 @@ Status StreamThread::FlushTasks() {
 }
 
 Status StreamThread::SealStores() {
+  if (outputs_.transactional()) sealed_bad_ += bad_records_->Take();
   for (auto& [id, stores] : stores_) KSTREAM_RETURN_IF_ERROR(stores->Seal());
   return Status::Ok();
 }
@@ -37,6 +38,7 @@ Result<std::vector<PartitionOffset>> StreamThread::Positions(bool all) {
 }
 
 Status StreamThread::KeepStores() {
+  committed_bad_ += std::exchange(sealed_bad_, {});
   for (auto& [id, stores] : stores_) KSTREAM_RETURN_IF_ERROR(stores->Keep(plan_->incarnation));
   return Status::Ok();
 }
@@ -72,10 +74,9 @@ Status StreamThread::Restore() {
 }
 
 // State whose positions are gone would take in again what it contains.
-Status StreamThread::CheckState(TaskId id, const StageTask::Start& start,
-                                const TaskStores& stores) {
+Status StreamThread::CheckState(TaskId id, StageTask::Start* start, const TaskStores& stores) {
   if (!state_->grouped() || !stores.journaled()) return Status::Ok();
-  const auto& partitions = start.partitions;
+  auto& partitions = start->partitions;
   const bool known = std::any_of(partitions.begin(), partitions.end(), [](const TaskPartition& p) {
     return p.given_out != transport::kNoOffset;
   });
@@ -90,7 +91,12 @@ Status StreamThread::CheckState(TaskId id, const StageTask::Start& start,
                     id.ToString(), state_->options.app));
   }
   if (state_->options.dry_run) return Status::Ok();
-  // From here on there will be state, so there must be positions first.
+  // From here on there will be state, so there must be positions first; or, in a transaction,
+  // together with it.
+  if (outputs_.transactional()) {
+    for (TaskPartition& p : partitions) p.given_out = TaskPartition::kNeverGivenOut;
+    return Status::Ok();
+  }
   std::vector<PartitionOffset> begin;
   for (const TaskPartition& p : partitions) {
     if (p.by_offset) begin.push_back({p.topic_partition(), p.position, ""});

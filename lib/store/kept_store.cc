@@ -59,6 +59,7 @@ Status KeptStore::Clear() {
   KSTREAM_RETURN_IF_ERROR(CheckUsable());
   cache_.DeleteAll();
   open_cleared_ = true;
+  meter_.clears++;
   return Status::Ok();
 }
 
@@ -185,6 +186,7 @@ void KeptStore::Drop() {
   cache_.Forget();
   may_be_loading_ = true;
   is_sealed_ = open_cleared_ = sealed_cleared_ = false;
+  usable_ = true;
 }
 
 Status KeptStore::CloseEngine() {

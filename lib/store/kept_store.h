@@ -50,9 +50,12 @@ struct Meter {
   uint64_t gets_from_engine = 0;  // of them, those that memory could not answer
   uint64_t puts = 0;
   uint64_t deletes = 0;
+  uint64_t clears = 0;
   uint64_t ranges = 0;
   uint64_t range_rows = 0;  // rows that ranges visited
   uint64_t journaled = 0;   // changes appended to the changelog
+
+  uint64_t changes() const { return puts + deletes + clears; }
 };
 
 // Belongs to the thread of its task.
@@ -85,6 +88,7 @@ class KeptStore final : public KeyValueStore {
   // `last`: offset of the epoch's last changelog record, -1 if it wrote none. `now`: wall clock,
   // ms. After a failure the epoch is still sealed, and the engine without it.
   Status Commit(const std::string& incarnation, int64_t last, int64_t now);
+  // Other processors may use it after that.
   void Drop();
 
   // What open and sealed set take, bytes.

@@ -44,6 +44,11 @@ Status BadRecords::Handle(const Record& record, const std::string& place, const 
   return Status::Ok();
 }
 
+void BadRecords::Undo(const Decided& decided) {
+  counts_->skipped.fetch_sub(decided.skipped, std::memory_order_relaxed);
+  counts_->dead_letters.fetch_sub(decided.dead_letters, std::memory_order_relaxed);
+}
+
 Status BadRecords::Bury(const Record& record, const Status& why) {
   const std::string partition = std::to_string(record.partition),
                     offset = std::to_string(record.offset);

@@ -50,8 +50,16 @@ class BadRecords {
   struct Decided {
     int64_t skipped = 0;
     int64_t dead_letters = 0;
+    void operator+=(const Decided& more) {
+      skipped += more.skipped;
+      dead_letters += more.dead_letters;
+    }
   };
   Decided Take() { return std::exchange(decided_, {}); }
+  // What was decided about these is forgotten: they come again.
+  void Undo(const Decided& decided);
+  // Dead letters go there from now on.
+  void SendTo(RecordSink* dead_letters) { dead_letters_ = dead_letters; }
 
  private:
   Status Bury(const Record& record, const Status& why);

@@ -115,6 +115,13 @@ Status Application::Crash(int index) {
   clusters_->home().Crash(state_.options.app, tag.ToClientId());
   clusters_->BeginTurn();
   threads_.erase(index);
+  clusters_->home().ExpireTransaction(shared_.transactional_id(index));
+  return Status::Ok();
+}
+
+Status Application::ExpireTransaction(int index) {
+  KSTREAM_RETURN_IF_ERROR(CheckThread(index));
+  clusters_->home().ExpireTransaction(shared_.transactional_id(index));
   return Status::Ok();
 }
 

@@ -50,6 +50,7 @@ class Application {
   Status Remove(int thread);
   Status Crash(int thread);
   Status Evict(int thread);
+  Status ExpireTransaction(int thread);
 
   using Threads = std::map<int, std::unique_ptr<runtime::StreamThread>>;
   const Threads& threads() const { return threads_; }

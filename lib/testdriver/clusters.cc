@@ -194,8 +194,8 @@ void Clusters::HoldAcks(bool hold) {
   for (auto& [name, entry] : clusters_) entry.cluster.HoldAcks(hold);
 }
 
-void Clusters::FailDeliveries(const Status& error) {
-  for (auto& [name, entry] : clusters_) entry.cluster.FailDeliveries(error);
+void Clusters::FailDeliveries(const Status& error, int64_t most) {
+  for (auto& [name, entry] : clusters_) entry.cluster.FailDeliveries(error, most);
 }
 
 void Clusters::FailCommits(const Status& error) {

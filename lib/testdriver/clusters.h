@@ -41,7 +41,7 @@ class Clusters {
   // held back, and gets them. (Each cluster is polled once a turn, which is the first.)
   void BeginTurn();
   void HoldAcks(bool hold);
-  void FailDeliveries(const Status& error);
+  void FailDeliveries(const Status& error, int64_t most = INT64_MAX);
   void FailCommits(const Status& error);
   // No records are to be had of partitions of which this is true.
   void Hide(const std::function<bool(const InputPartition&)>& hidden);

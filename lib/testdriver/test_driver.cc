@@ -140,8 +140,14 @@ class MemoryTestDriver final : public TestDriver {
     clusters_.HoldAcks(false);
     return Settle();
   }
-  void FailDelivery(Status error) override { clusters_.FailDeliveries(error); }
+  void FailDelivery(Status error, int64_t most) override { clusters_.FailDeliveries(error, most); }
   void FailCommits(Status error) override { clusters_.FailCommits(error); }
+  void FailTransaction(Status error, bool committed) override {
+    clusters_.home().FailTransaction(error, committed);
+  }
+  Status ExpireTransaction(int thread) override {
+    return After(application_->ExpireTransaction(thread));
+  }
 
   Status CreateTopic(const std::string& topic, int32_t partitions) override {
     return After(clusters_.CreateTopic(topic, partitions));

@@ -4,6 +4,8 @@
 # A failed trial happens again, nearly, with its seed: KSTREAM_TRIAL_SEED=N ./dev test trial.
 load helper
 
+setup_file() { export BATS_TEST_TIMEOUT=400; }
+
 trial() {
   need_kafka_tools  # its broker is one more from the same jars
   [[ -z ${KSTREAM_TRIAL_SEED:-} ]] || set -- --seed "$KSTREAM_TRIAL_SEED" "$@"
@@ -14,4 +16,8 @@ trial() {
 
 @test "a trial of 30 moments under at-least-once: no count is below the truth" {
   trial --guarantee at-least-once
+}
+
+@test "a trial of 30 moments under exactly-once: every count is the truth" {
+  trial --guarantee exactly-once
 }

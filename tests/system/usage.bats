@@ -97,8 +97,8 @@ refused() {  # CODE MESSAGE COMMAND...
   refused 2 'kstream-filter: error: --guarantee exactly-once: output stdout is no topic, and a transaction ' $kafka .a
   refused 2 'output file is a file, and a transaction ' $kafka -o out --else file:file .a
   refused 2 'output bad is a topic of cluster eu, and ' $kafka -o out --dead-letter eu:bad .a
-  refused 2 'kstream-filter: error: --guarantee exactly-once: this version writes without transactions' \
-    $kafka -o out .a
+  refused 2 'kstream-filter: error: --commit-interval 6000 ms under exactly-once: at most 5000 ms' \
+    $kafka -o out --commit-interval 6s .a
   try 0 piped '1\n' kstream-filter --guarantee at-least-once true
 }
 
@@ -249,8 +249,8 @@ refused() {  # CODE MESSAGE COMMAND...
   # An identity of its own is kept in a directory of the application's name.
   local kafka="kstream-filter -b 127.0.0.1:1 -i in -o out --instance-id auto"
   refused 2 'error: --instance-id needs --app' $kafka .a
-  refused 2 'error: application "..": ' $kafka -G .. .a
-  refused 2 'error: application "a/b": ' $kafka -G a/b .a
+  refused 2 "error: application '..' needs a name of letters" $kafka -G .. .a
+  refused 2 "error: application 'a/b' needs a name of letters" $kafka -G a/b .a
   try 0 $kafka -G g --state-dir here --explain .a
   assert_line 'state: here/g'
   assert_equal "$($kafka -G g --state-dir here --explain=json .a | jq -r .state)" here/g

@@ -186,7 +186,8 @@ FlagGroup Kafka(StageOptions* o) {
         .set = SetExpression(&o->partition, o->names)},
        {.names = "--guarantee",
         .metavar = "WHICH",
-        .help = "at-least-once (default); this version refuses exactly-once",
+        .help = "at-least-once (default), or exactly-once: outputs, state and positions in one "
+                "transaction",
         .choices = {"at-least-once", "exactly-once"},
         .option = &o->runtime},
        {.names = "--eos",

@@ -168,10 +168,15 @@ class KSTREAM_EXPORT TestDriver {
   // hold.
   virtual void HoldAcks() = 0;
   virtual Status ReleaseAcks() = 0;
-  // The next deliveries fail so, until a thread has ended of it.
-  virtual void FailDelivery(Status error) = 0;
+  // The next deliveries (`most` of them) fail so, until a thread has ended of it.
+  virtual void FailDelivery(Status error, int64_t most = INT64_MAX) = 0;
   // Commits fail so from now on; ok: they work again.
   virtual void FailCommits(Status error) = 0;
+  // Under exactly-once: the next transaction fails so. `committed`: it is committed all the same,
+  // as when the broker's answer is lost.
+  virtual void FailTransaction(Status error, bool committed) = 0;
+  // The transaction that this thread has begun outlives its timeout and is aborted.
+  virtual Status ExpireTransaction(int thread) = 0;
 
   // Makes a topic, for an input that is a pattern or a record that names its topic (again, with as
   // many partitions: nothing; with another number: kUsage); makes one larger. The application looks

@@ -59,8 +59,8 @@ struct SinkSpec {
 
 struct TopologyGraph;  // the checked graph, for the engine
 
-// A checked, immutable graph. Cheap to copy; threads may share it. To move it is to copy it: none is
-// ever empty.
+// A checked, immutable graph. Cheap to copy; threads may share it. To move it is to copy it: none
+// is ever empty.
 class KSTREAM_EXPORT Topology {
  public:
   Topology(const Topology&) = default;

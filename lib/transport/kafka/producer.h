@@ -30,6 +30,7 @@ class KafkaProducer : public Producer {
     return static_cast<const KafkaTopic*>(topic)->Acknowledged(partition, tag);
   }
   Status failure() const override { return deliveries_.failure; }
+  bool recoverable() const override { return deliveries_.recoverable; }
   Status Flush(std::chrono::milliseconds limit) override;
 
  private:

@@ -176,13 +176,7 @@ void ProducerClient::OnFailure(const rd_kafka_message_t& message) {
 
 void ProducerClient::Fail(Status status, bool hopeless) {
   if (!deliveries_->failure.ok()) return;
-  if (!resends() && status.code() == StatusCode::kFenced) {
-    status =
-        Status(StatusCode::kFenced,
-               fmt::format("another producer has taken transactional.id {} over, or a "
-                           "transaction lasted longer than transaction.timeout.ms: start again",
-                           producer_.transactional_id));
-  }
+  if (!resends() && status.code() == StatusCode::kFenced) status = WhyFenced();
   deliveries_->recoverable = !hopeless && status.code() == StatusCode::kCluster;
   deliveries_->failure = std::move(status);
 }
@@ -191,6 +185,20 @@ Status ProducerClient::Refusal(const rd_kafka_message_t& message) {
   return Status::Data(fmt::format("{} refuses a record of {} bytes with timestamp {}: {}",
                                   Where(message), message.len + message.key_len, Timestamp(message),
                                   rd_kafka_err2str(message.err)));
+}
+
+// A broker that has aborted a transaction for its age says the same as one that has given its id to
+// another producer. Our own age tells: the broker's count began after ours.
+Status ProducerClient::WhyFenced() const {
+  if (deliveries_->begun && Clock::now() - *deliveries_->begun >= deliveries_->timeout) {
+    return Status::Cluster(
+        fmt::format("a transaction lasted longer than its {} s (transaction.timeout.ms)",
+                    deliveries_->timeout.count() / 1000.0));
+  }
+  return {StatusCode::kFenced,
+          fmt::format("another producer has taken transactional.id {} over: is its state directory "
+                      "a copy? Remove .instance from a copy",
+                      producer_.transactional_id)};
 }
 
 // Of a transaction: whether it was the record or its company is known when the batch was small

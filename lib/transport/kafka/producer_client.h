@@ -15,6 +15,7 @@
 
 #include <librdkafka/rdkafka.h>
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -35,6 +36,9 @@ struct Deliveries {
   uint64_t pending[2] = {0, 0};
   Status failure;
   bool recoverable = false;  // see Producer
+  // Of the open transaction: when its first record was sent, and how long it may last.
+  std::optional<Clock::time_point> begun;
+  std::chrono::milliseconds timeout{0};
   // What a transaction lost to the broker's refusal of batches, for the next to have smaller ones.
   uint64_t refused_records = 0;
   int64_t refused_bytes = 0;
@@ -119,6 +123,7 @@ class ProducerClient {
   void Settle(uintptr_t ticket) { deliveries_->pending[ticket & 1]--; }
   static Status Refusal(const rd_kafka_message_t& message);
   void FailRefused();
+  Status WhyFenced() const;
   // Sends again what a broker refused; in a transaction nothing is, it has failed as a whole.
   bool resends() const { return producer_.transactional_id.empty(); }
 

@@ -91,7 +91,7 @@ Result<std::unique_ptr<Producer>> TransactionalProducer::New(const Options& opti
   const std::string timeout = Get(conf.get(), "transaction.timeout.ms");
   int64_t ms = 0;
   std::from_chars(timeout.data(), timeout.data() + timeout.size(), ms);
-  self->timeout_ = milliseconds(ms);
+  self->timeout_ = self->deliveries_.timeout = milliseconds(ms);
   KSTREAM_RETURN_IF_ERROR(self->MakeClient());
   return std::unique_ptr<Producer>(std::move(self));
 }
@@ -183,6 +183,7 @@ Status TransactionalProducer::SendNow(KafkaTopic* topic, int32_t partition, cons
     }
     narrow->second += bytes;
   }
+  if (!deliveries_.begun) deliveries_.begun = Clock::now();
   return client_->Send(topic, partition, record, tag);
 }
 
@@ -263,6 +264,7 @@ Status TransactionalProducer::BeginNext() {
   KSTREAM_RETURN_IF_ERROR(
       Take(Error(rd_kafka_begin_transaction(client())), "beginning a transaction"));
   for (auto& [topic, under_way] : narrow_) under_way = 0;
+  deliveries_.begun.reset();
   state_ = State::kOpen;
   std::vector<Header> headers;
   for (; !buffered_.empty(); buffered_.pop_front()) {

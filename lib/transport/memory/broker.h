@@ -26,7 +26,7 @@ struct Broker {
   };
 
   std::string name;
-  std::string id;  // of no other broker of this process
+  std::string id;                   // of no other broker of this process
   std::atomic<int64_t> unkeyed{0};  // records without a key, which go round the partitions
 
   std::mutex mutex;  // guards all below
@@ -43,6 +43,9 @@ struct Broker {
 
   bool hold_acks = false;
   Status delivery_failure, poll_failure, commit_failure;
+  int64_t failing_deliveries = 0;     // while delivery_failure is one
+  Status transaction_failure;         // of the next that is decided
+  bool commits_all_the_same = false;  // that one
   size_t poll_records = 500;
   std::function<bool(const TopicPartition&)> hidden;
   int64_t activity = 0;  // see MemoryCluster::Activity

@@ -124,11 +124,16 @@ class MemoryConsumer final : public Consumer, public GroupMember {
     KSTREAM_RETURN_IF_ERROR(CheckMetadata(offsets));
     KSTREAM_RETURN_IF_ERROR(broker_->commit_failure);
     if (member_ == nullptr) return Status::Cluster("committing offsets: not in a group");
+    // Who was put out is of no generation, until it has heard so and has joined again.
+    if (!Membership().ok() || !member_->lost.empty()) {
+      return Status::Cluster("committing offsets: the group has put this member out");
+    }
     for (const PartitionOffset& offset : offsets) {
       const TopicPartition& partition = offset.partition;
-      const bool owned = Membership().ok() && member_->owned.contains(partition) &&
-                         std::ranges::count(member_->lost, partition) == 0 &&
-                         std::ranges::count(member_->assigned, partition) == 0;
+      // What it reads beside what it follows is its own affair.
+      const bool owned = !member_->Follows(partition.topic) ||
+                         (member_->owned.contains(partition) &&
+                          std::ranges::count(member_->assigned, partition) == 0);
       if (owned) continue;
       return Status::Cluster(fmt::format("committing offsets: the group has given {}[{}] away",
                                          partition.topic, partition.partition));

@@ -130,9 +130,23 @@ void MemoryCluster::HoldAcks(bool hold) {
   broker_->changed.notify_all();
 }
 
-void MemoryCluster::FailDeliveries(const Status& status) {
+void MemoryCluster::ExpireTransaction(const std::string& transactional_id) {
+  const std::lock_guard lock(broker_->mutex);
+  Broker::TransactionalId& id = broker_->transactional_ids[transactional_id];
+  broker_->End(std::exchange(id.open, kNoTransaction), false);
+  broker_->Changed();
+}
+
+void MemoryCluster::FailTransaction(const Status& status, bool committed) {
+  const std::lock_guard lock(broker_->mutex);
+  broker_->transaction_failure = status;
+  broker_->commits_all_the_same = committed;
+}
+
+void MemoryCluster::FailDeliveries(const Status& status, int64_t most) {
   const std::lock_guard lock(broker_->mutex);
   broker_->delivery_failure = status;
+  broker_->failing_deliveries = most;
   broker_->changed.notify_all();
 }
 

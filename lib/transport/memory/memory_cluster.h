@@ -67,14 +67,21 @@ class MemoryCluster final : public Cluster {
     Crash(group, instance_id);
   }
 
+  // The timeout of the transaction that the holder of this id has begun is over: it is aborted, and
+  // its holder, if it lives, hears so when it next sends or commits: kCluster, recoverable.
+  void ExpireTransaction(const std::string& transactional_id);
+
   // While held, what is sent stays in its producer: neither written nor acknowledged, and no
   // transaction that has something to write is decided.
   void HoldAcks(bool hold);
-  // From now on every delivery, poll or commit (of a transaction too) fails so; ok: they work
-  // again.
-  void FailDeliveries(const Status& status);
+  // From now on every delivery (`most` of them), poll or commit (of a transaction too) fails so;
+  // ok: they work again.
+  void FailDeliveries(const Status& status, int64_t most = INT64_MAX);
   void FailPolls(const Status& status);
   void FailCommits(const Status& status);
+  // The next transaction that is decided fails so. `committed`: it is committed all the same, as
+  // after an answer that got lost.
+  void FailTransaction(const Status& status, bool committed);
 
   // The most records that a Poll brings; 500 at first.
   void LimitPolls(size_t records);

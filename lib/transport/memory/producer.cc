@@ -122,7 +122,11 @@ void MemoryProducer::DeliverOne(InFlight sent) {
   const TopicPartition place{sent.to->name, sent.partition};
   PartitionLog* const log = broker_->Find(place);
   if (log == nullptr) return Fail(PartitionMissing(place));
-  if (!broker_->delivery_failure.ok()) return Fail(broker_->delivery_failure);
+  if (!broker_->delivery_failure.ok()) {
+    Fail(broker_->delivery_failure);
+    if (--broker_->failing_deliveries == 0) broker_->delivery_failure = Status::Ok();
+    return;
+  }
   const int64_t offset = log->Append(std::move(sent.record), transaction_);
   if (sent.to->tracked) sent.to->acknowledged[sent.tag][sent.partition] = offset;
 }

@@ -15,10 +15,16 @@ Status MemoryProducer::Misuse(std::string_view call) const {
 }
 
 bool MemoryProducer::Fenced() {
-  if (holder_ == id().holders) return false;
-  Fail(Status(StatusCode::kFenced, fmt::format("another producer has taken {} over: start again",
-                                               options_.transactional_id)));
-  return true;
+  if (holder_ != id().holders) {
+    Fail(Status(StatusCode::kFenced, fmt::format("another producer has taken {} over: start again",
+                                                 options_.transactional_id)));
+    return true;
+  }
+  if (transaction_ != kNoTransaction && id().open != transaction_) {
+    Fail(Status::Cluster("a transaction lasted longer than its timeout"));
+    return true;
+  }
+  return false;
 }
 
 Status MemoryProducer::InitTransactions() {
@@ -67,6 +73,11 @@ Result<bool> MemoryProducer::Commit(std::chrono::milliseconds wait) {
 bool MemoryProducer::TryCommit() {
   Deliver();
   if (!failure_.ok() || !in_flight_.empty()) return false;
+  const Status failure = std::exchange(broker_->transaction_failure, Status::Ok());
+  if (!failure.ok() && !broker_->commits_all_the_same) {
+    Fail(failure);
+    return false;
+  }
   auto* const member = dynamic_cast<GroupMember*>(member_);
   if (!offsets_.empty()) {
     Fail(member == nullptr ? Status::Cluster("committing offsets: not in a group")
@@ -75,6 +86,12 @@ bool MemoryProducer::TryCommit() {
     member->Apply(std::move(offsets_));
   }
   broker_->End(transaction_, true);
+  if (!failure.ok()) {
+    transaction_ = id().open = kNoTransaction;
+    broker_->Changed();
+    Fail(failure);
+    return false;
+  }
   transaction_ = id().open = ++broker_->last_transaction;
   in_flight_ = std::exchange(buffered_, {});
   buffered_bytes_ = 0;
@@ -93,6 +110,7 @@ Status MemoryProducer::Abort() {
   decided_ = false;
   state_ = State::kReady;
   const std::lock_guard lock(broker_->mutex);
+  transaction_ = kNoTransaction;
   if (Fenced()) return failure_;
   broker_->End(std::exchange(id().open, kNoTransaction), false);
   broker_->Changed();

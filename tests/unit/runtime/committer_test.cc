@@ -27,7 +27,8 @@ Topology WritesOut() {
 
 class CommitterTest : public testing::Test, public CommitHost {
  protected:
-  CommitterTest() : state_(WritesOut(), {}), outputs_(&state_, &files_) {
+  explicit CommitterTest(const std::string& transactional_id = "")
+      : state_(WritesOut(), {}), outputs_(&state_, &files_, transactional_id) {
     cluster_.CreateTopic("in", 2);
     cluster_.CreateTopic("out", 1);
     state_.clusters[""] = std::make_unique<transport::memory::MemoryCluster>(cluster_);
@@ -241,6 +242,85 @@ TEST_F(CommitterTest, WhatStoresCannotKeepIsNotCommitted) {
   EXPECT_EQ(Turn().code(), StatusCode::kState);
   Poll();
   EXPECT_EQ(Committed(kA), kNoOffset);
+}
+
+class TransactionCommitterTest : public CommitterTest {
+ protected:
+  TransactionCommitterTest() : CommitterTest("app-id-0") { Poll(); }
+  size_t Visible() const { return cluster_.Read("out").size(); }
+};
+
+TEST_F(TransactionCommitterTest, RecordsAndOffsetsAreCommittedTogetherAndThenStoresKept) {
+  cluster_.HoldAcks(true);
+  Write();
+  ASSERT_TRUE(Turn().ok());
+  EXPECT_EQ(calls_, "flush seal positions ");
+  cluster_.HoldAcks(false);
+  EXPECT_EQ(Visible(), 0u);
+  EXPECT_EQ(outputs_.TakeWritten(), 0);
+  ASSERT_TRUE(EarlyTurn().ok());
+  EXPECT_EQ(calls_, "flush seal positions keep ");
+  EXPECT_EQ(Visible(), 1u);
+  EXPECT_EQ(outputs_.TakeWritten(), 1);
+  EXPECT_EQ(Committed(kA), 1);
+  EXPECT_EQ(committer_->kept(), 1);
+}
+
+TEST_F(TransactionCommitterTest, WhatFollowsTheSealIsOfTheNextEpoch) {
+  cluster_.HoldAcks(true);
+  Write();
+  ASSERT_TRUE(Turn().ok());
+  Write();
+  positions_ = {{kA, 2, ""}};
+  cluster_.HoldAcks(false);
+  ASSERT_TRUE(EarlyTurn().ok());
+  EXPECT_EQ(Visible(), 1u);
+  EXPECT_EQ(Committed(kA), 1);
+  ASSERT_TRUE(Turn().ok());
+  EXPECT_EQ(Visible(), 2u);
+  EXPECT_EQ(Committed(kA), 2);
+}
+
+TEST_F(TransactionCommitterTest, PositionsAloneAreATransactionAndNothingIsNone) {
+  ASSERT_TRUE(Turn().ok());
+  EXPECT_EQ(Committed(kA), 1);
+  positions_.clear();
+  calls_.clear();
+  cluster_.FailTransaction(Status::Cluster("a transaction was made"), false);
+  ASSERT_TRUE(Turn().ok());
+  EXPECT_EQ(calls_, "flush seal positions keep ");
+  ASSERT_TRUE(committer_->Finish().ok());
+  EXPECT_EQ(committer_->kept(), 1);
+}
+
+TEST_F(TransactionCommitterTest, FinishWaitsForBothEpochs) {
+  cluster_.HoldAcks(true);
+  Write();
+  ASSERT_TRUE(Turn().ok());
+  Write();
+  positions_ = {{kA, 2, ""}};
+  cluster_.OnIdle([&] { cluster_.HoldAcks(false); });
+  ASSERT_TRUE(committer_->Finish().ok());
+  EXPECT_EQ(Visible(), 2u);
+  EXPECT_EQ(Committed(kA), 2);
+}
+
+TEST_F(TransactionCommitterTest, StoresKeepNothingOfATransactionThatFailed) {
+  Write();
+  cluster_.FailTransaction(Status::Cluster("aborted"), false);
+  EXPECT_EQ(Turn().code(), StatusCode::kCluster);
+  EXPECT_EQ(calls_, "flush seal positions ");
+  EXPECT_EQ(EarlyTurn().code(), StatusCode::kCluster);
+  EXPECT_TRUE(outputs_.recoverable());
+  EXPECT_EQ(Committed(kA), kNoOffset);
+
+  outputs_.Drop();
+  committer_->Reset();
+  ASSERT_TRUE(outputs_.Open().ok());
+  Write();
+  ASSERT_TRUE(Turn().ok());
+  EXPECT_EQ(Visible(), 1u);
+  EXPECT_EQ(Committed(kA), 1);
 }
 
 }  // namespace

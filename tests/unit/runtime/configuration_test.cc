@@ -124,7 +124,7 @@ TEST_F(ConfigurationTest, ExactlyOnceIsForTopicsAtHome) {
   options_.app = "app";
   options_.state_dir = "state";
   options_.clusters["eu"];
-  ExpectUsage("without transactions");
+  EXPECT_EQ(Said(Check()), "");
   for (const auto& [output, what] :
        {std::pair(kStdin, "stdout is no topic"),
         std::pair(Location{Location::Kind::kFile, "", "f"}, "f is a file"),
@@ -136,6 +136,20 @@ TEST_F(ConfigurationTest, ExactlyOnceIsForTopicsAtHome) {
   options_.dead_letter = Location::Topic("bad", "eu");
   options_.on_error = OnError::kDeadLetter;
   ExpectUsage("bad is a topic of cluster eu");
+}
+
+TEST_F(ConfigurationTest, ATransactionLastsLongerThanTheTimeBetweenCommits) {
+  options_.guarantee = Guarantee::kExactlyOnce;
+  options_.app = "app";
+  options_.state_dir = "state";
+  options_.commit_interval = std::chrono::milliseconds(5000);
+  EXPECT_EQ(Said(Check()), "");
+  options_.commit_interval = std::chrono::milliseconds(5001);
+  ExpectUsage("--commit-interval 5001 ms under exactly-once: at most 5000 ms");
+  options_.home.producer = {{"transaction.timeout.ms", "60000"}};
+  EXPECT_EQ(Said(Check()), "");
+  options_.home.producer = {{"transaction.timeout.ms", "1000"}};
+  ExpectUsage("at most 500 ms");
 }
 
 TEST_F(ConfigurationTest, WhatIsKeptHasTheNameOfAFile) {
@@ -228,8 +242,9 @@ TEST_F(ConfigurationTest, ATopicBetweenStagesLiesInThisProcessWithoutAGroup) {
   const Topology two = *TwoStages({kStdin}, kStdin).Build();
   RunState state(two, options_);
   ASSERT_EQ(Said(MakeClusters(&state)), "");
-  EXPECT_EQ(state.clusters.size(), 1u);
   EXPECT_TRUE(state.clusters.contains(std::string(kInProcess)));
+  EXPECT_TRUE(state.clusters.contains("")) << "where a processor may send";
+  EXPECT_EQ(state.clusters.size(), 2u);
 }
 
 TEST_F(ConfigurationTest, AClusterThatNobodyDefinedIsNamed) {

@@ -178,7 +178,10 @@ TEST_F(TransactionsOnBroker, OneThatOutlivesItsTimeoutWritesNothing) {
                         [&] { return !batch->ends.empty() && batch->ends[0].offset == 2; }));
   static_cast<void>(Send("late"));
   static_cast<void>(producer_->Seal({}, nullptr));
-  EXPECT_FALSE(Await(producer_.get()).ok());
+  const Status status = Await(producer_.get());
+  EXPECT_EQ(status.code(), StatusCode::kCluster) << status.message();
+  EXPECT_THAT(status.message(), HasSubstr("transaction.timeout.ms"));
+  EXPECT_TRUE(producer_->recoverable());
   static_cast<void>(producer_->Abort());
   producer_.reset();
   EXPECT_THAT(Written(), IsEmpty());

@@ -171,6 +171,66 @@ TEST_F(Transactions, AFailedCommitIsForGood) {
   EXPECT_THAT(Written(), IsEmpty());
 }
 
+TEST_F(Transactions, OneThatIsAbortedForItsAgeLeavesNothing) {
+  ASSERT_TRUE(Send("a").ok());
+  producer_->Poll(kNow);
+  cluster_.ExpireTransaction("id");
+  cluster_.Produce("out", 0, {.value = "other"});
+  EXPECT_THAT(Written(), ElementsAre("other"));
+  ASSERT_TRUE(Seal(7).ok());
+  EXPECT_EQ(producer_->Commit(kNow).status().code(), StatusCode::kCluster);
+  EXPECT_TRUE(producer_->recoverable());
+  EXPECT_EQ(Committed(), kNoOffset);
+}
+
+TEST_F(Transactions, AnAnswerThatGetsLostSaysNothingOfTheOutcome) {
+  for (const bool committed : {false, true}) {
+    producer_ = Begun();
+    out_ = Out(producer_.get());
+    ASSERT_TRUE(Send("a").ok());
+    ASSERT_TRUE(Seal(7).ok());
+    cluster_.FailTransaction(Status::Cluster("no answer"), committed);
+    EXPECT_EQ(producer_->Commit(kNow).status().message(), "no answer");
+    EXPECT_TRUE(producer_->recoverable());
+    EXPECT_EQ(Send("b").message(), "no answer");
+    EXPECT_EQ(Written().size(), committed ? 1u : 0u);
+    EXPECT_EQ(Committed(), committed ? 7 : kNoOffset);
+  }
+  // The next one is like any other.
+  producer_ = Begun();
+  out_ = Out(producer_.get());
+  ASSERT_TRUE(Send("c").ok());
+  ASSERT_TRUE(Seal(8).ok());
+  EXPECT_TRUE(*producer_->Commit(kNow));
+  EXPECT_THAT(Written(), ElementsAre("a", "c"));
+}
+
+TEST_F(Transactions, DeliveriesFailSoManyTimes) {
+  cluster_.FailDeliveries(Status::Cluster("gone"), 1);
+  ASSERT_TRUE(Send("a").ok());
+  producer_->Poll(kNow);
+  EXPECT_EQ(producer_->failure().message(), "gone");
+  producer_ = Begun();
+  out_ = Out(producer_.get());
+  ASSERT_TRUE(Send("b").ok());
+  producer_->Poll(kNow);
+  EXPECT_TRUE(producer_->failure().ok());
+}
+
+// A task reads its lead, which the group gives it, and others, which it takes by itself.
+TEST_F(Transactions, OffsetsOfPartitionsBesideThoseOfTheGroupAreTheMembersOwn) {
+  cluster_.CreateTopic("beside", 1);
+  ASSERT_TRUE(Send("a").ok());
+  ASSERT_TRUE(producer_->Seal({{kIn, 7, ""}, {{"beside", 0}, 3, ""}}, member_.get()).ok());
+  EXPECT_TRUE(*producer_->Commit(kNow));
+  EXPECT_EQ(cluster_.Committed("g", {"beside", 0}), 3);
+  // But not of one that was put out.
+  cluster_.Evict("g", kIn);
+  ASSERT_TRUE(producer_->Seal({{{"beside", 0}, 4, ""}}, member_.get()).ok());
+  EXPECT_EQ(producer_->Commit(kNow).status().code(), StatusCode::kCluster);
+  EXPECT_EQ(cluster_.Committed("g", {"beside", 0}), 3);
+}
+
 TEST_F(Transactions, AFullBufferWaitsForTheOutcome) {
   producer_ = Begun(2);
   out_ = Out(producer_.get());
