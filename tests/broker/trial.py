@@ -275,7 +275,7 @@ class Trial:
                 if counter.wake_at and time.monotonic() >= counter.wake_at:
                     self.wake(counter)
                 if counter.process and (code := counter.process.poll()) is not None:
-                    if code == 4 and 'cannot reach' in counter.last_words():
+                    if code == 4 and 'that the brokers run' in counter.last_words():
                         self.happened['given up'] += 1
                     else:
                         self.fault(f'{counter.name}, told nothing, ended with {code}: '

@@ -167,11 +167,13 @@ void ProducerClient::OnFailure(const rd_kafka_message_t& message) {
     return;
   }
   if (!deliveries_->failure.ok()) return;
-  if (refused) {
-    Fail(Refusal(message));
-  } else {
-    Fail(handle_->Explain(message.err, "writing to " + Where(message)), IsHopeless(message.err));
-  }
+  if (refused) return Fail(Refusal(message));
+  // A record that is purged does not say why: what was fatal to the producer does.
+  const bool purged = message.err == RD_KAFKA_RESP_ERR__PURGE_QUEUE ||
+                      message.err == RD_KAFKA_RESP_ERR__PURGE_INFLIGHT;
+  const bool fatal = purged && rd_kafka_fatal_error(handle_->get(), nullptr, 0) != 0;
+  const rd_kafka_resp_err_t error = fatal ? RD_KAFKA_RESP_ERR__FATAL : message.err;
+  Fail(handle_->Explain(error, "writing to " + Where(message)), IsHopeless(error));
 }
 
 void ProducerClient::Fail(Status status, bool hopeless) {
