@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
 #include <optional>
@@ -81,7 +82,8 @@ class TopologyRuntime final : public Runtime {
   }
 
   Status Start() override {
-    if (!life_.Move(RuntimeState::kRebalancing)) {
+    // Asked of the state alone, a runtime that is running would do: it may rebalance.
+    if (started_.exchange(true) || !life_.Move(RuntimeState::kRebalancing)) {
       return Status::Usage("a runtime starts once: create another");
     }
     callbacks_.on_ready = [this](int thread, bool ready, int threads) {
@@ -175,6 +177,7 @@ class TopologyRuntime final : public Runtime {
   const std::unique_ptr<RunState> state_;
   LifeCycle life_;
   runtime::LoopCallbacks callbacks_;
+  std::atomic<bool> started_ = false;
   std::mutex mutex_;  // guards ended_, outcome_
   std::condition_variable changed_;
   bool ended_ = false;
