@@ -70,6 +70,7 @@ class Member:
     def __init__(self, number, threads, setup):
         self.name = f'm{number:03}'  # also how its client ids begin
         self.threads = threads
+        self.began_at = time.monotonic()
         self.stdout = setup.directory / f'{self.name}.out'
         self.stderr = setup.directory / f'{self.name}.err'
         self.wake_at = None  # stalled until then
@@ -246,7 +247,11 @@ class Storm:
         say(f'{member.name} joins, -j {member.threads}')
 
     def leave(self):
-        member = self.random.choice(self.running())
+        # Who has hardly begun has not reached its broker, and says so with 4 when it is stopped.
+        settled = [m for m in self.running() if time.monotonic() - m.began_at > 2]
+        if not settled:
+            return
+        member = self.random.choice(settled)
         say(f'{member.name} is told to leave')
         member.process.send_signal(signal.SIGTERM)
         member.told_at = time.monotonic()
