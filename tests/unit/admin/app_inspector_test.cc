@@ -11,6 +11,7 @@
 #include "store/changelog_hash.h"
 #include "store/rocksdb/rocksdb_engine.h"
 #include "transport/memory/memory_cluster.h"
+#include "unit/test_folder.h"
 
 namespace kstream::admin {
 namespace {
@@ -28,11 +29,9 @@ const std::string kLog = "app-cnt-changelog";
 class AppInspectorTest : public testing::Test {
  protected:
   AppInspectorTest() {
-    std::string name = testing::TempDir() + "kstream-inspect-XXXXXX";
-    options_.state_dir = mkdtemp(name.data());
+    options_.state_dir = folder_.path();
     options_.app = "app";
   }
-  ~AppInspectorTest() override { std::filesystem::remove_all(options_.state_dir); }
 
   // The application has run on the cluster with two tasks.
   void Ran() {
@@ -88,6 +87,7 @@ class AppInspectorTest : public testing::Test {
 
   const std::string incarnation_ = std::string(32, 'a');
   MemoryCluster cluster_;
+  TestFolder folder_;
   InspectOptions options_;
 };
 

@@ -12,6 +12,7 @@
 #include "admin/ownership.h"
 #include "runtime/manifest.h"
 #include "transport/memory/memory_cluster.h"
+#include "unit/test_folder.h"
 
 namespace kstream::admin {
 namespace {
@@ -31,14 +32,11 @@ const SystemClock kTime;
 class ResetTest : public testing::Test {
  protected:
   ResetTest() {
-    std::string name = testing::TempDir() + "kstream-reset-XXXXXX";
-    root_ = mkdtemp(name.data());
     options_.app = "billing";
-    options_.state_dir = root_ + "/state";
+    options_.state_dir = root_.path() + "/state";
     Topic("orders", 2);
     for (int i = 0; i < 10; i++) Produce("orders", i % 2, "k", "v", 100 * i);
   }
-  ~ResetTest() override { fs::remove_all(root_); }
 
   void Topic(const std::string& topic, int32_t partitions) {
     cluster_.CreateTopic(topic, partitions);
@@ -125,12 +123,12 @@ class ResetTest : public testing::Test {
     return *runtime::ManifestLog(&cluster_, app, &kTime).Read();
   }
   std::string Write(const std::string& name, const std::string& text) {
-    const std::string path = root_ + "/" + name;
+    const std::string path = root_.path() + "/" + name;
     std::ofstream(path) << text;
     return path;
   }
 
-  std::string root_;
+  TestFolder root_;
   MemoryCluster cluster_;
   ResetOptions options_;
 };
@@ -311,7 +309,7 @@ TEST_F(ResetTest, TargetsThatSayNothingAreRefused) {
   EXPECT_THAT(file("orders,0,1\norders,1,-2\n"), HasSubstr(":2: "));
   EXPECT_THAT(file("orders,0,1\norders,0,1\n"), HasSubstr("orders[0] is there twice"));
   EXPECT_THAT(file("orders,0,1\norders,1,1\nx,0,1\n"), HasSubstr("x[0] is no partition"));
-  To("from-file", root_ + "/none");
+  To("from-file", root_.path() + "/none");
   EXPECT_THAT(Refused(StatusCode::kUsage), HasSubstr("cannot be read"));
   Topic("more", 1);
   cluster_.Commit("billing", {{"more", 0}, 0, ""});
@@ -327,7 +325,7 @@ TEST_F(ResetTest, ABackupComesFirstAndHoldsWhatIsCommitted) {
   cluster_.Produce("billing-cnt-changelog", 1, {.key = "lost", .value = "0"}, transaction);
   cluster_.EndTransaction(transaction, /*commit=*/false);
   Produce("billing-cnt-changelog", 1, "u2", std::nullopt, 8);
-  options_.backup = root_ + "/copies/today";
+  options_.backup = root_.path() + "/copies/today";
   EXPECT_EQ(Plan().front(), "backup billing-cnt-changelog");
   EXPECT_FALSE(fs::exists(options_.backup)) << "a plan writes nothing";
   ASSERT_TRUE(Execute().ok());
@@ -344,7 +342,7 @@ TEST_F(ResetTest, ABackupComesFirstAndHoldsWhatIsCommitted) {
 
 TEST_F(ResetTest, ACopyThatIsThereIsNotOverwrittenAndNothingIsDeleted) {
   BillingRan();
-  options_.backup = root_ + "/copies";
+  options_.backup = root_.path() + "/copies";
   fs::create_directories(options_.backup);
   Write("copies/billing-cnt-changelog.ndjson", "precious");
   EXPECT_EQ(Execute().code(), StatusCode::kRefused);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "store/memory/memory_engine.h"
+#include "unit/test_folder.h"
 
 namespace kstream::admin {
 namespace {
@@ -20,18 +21,12 @@ using testing::IsEmpty;
 
 class StoreViewTest : public testing::Test {
  protected:
-  StoreViewTest() {
-    std::string name = testing::TempDir() + "kstream-view-XXXXXX";
-    directory_ = mkdtemp(name.data());
-  }
-  ~StoreViewTest() override { std::filesystem::remove_all(directory_); }
-
   StoreView Over(std::unique_ptr<store::Engine> base, size_t most = StoreView::kMostInMemory) {
     return StoreView(
         std::move(base),
         [this]() -> Result<std::string> {
           rooms_++;
-          return directory_ + "/view";
+          return directory_.path() + "/view";
         },
         most);
   }
@@ -52,7 +47,7 @@ class StoreViewTest : public testing::Test {
     return rows;
   }
 
-  std::string directory_;
+  TestFolder directory_;
   int rooms_ = 0;
 };
 

@@ -12,6 +12,7 @@
 
 #include "kstream/expression.h"
 #include "transport/types.h"
+#include "unit/test_folder.h"
 
 namespace kstream::runtime {
 namespace {
@@ -47,12 +48,7 @@ class Pipe {
 
 class FileClusterTest : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = testing::TempDir() + "kstreamXXXXXX";
-    folder_ = mkdtemp(pattern.data());
-  }
-
-  std::string Path(const std::string& name) const { return folder_ + "/" + name; }
+  std::string Path(const std::string& name) const { return folder_.path() + "/" + name; }
   void File(const std::string& name, const std::string& text) {
     std::ofstream(Path(name)) << text;
     Input(Path(name));
@@ -94,7 +90,7 @@ class FileClusterTest : public testing::Test {
   }
 
   const SystemClock clock_;
-  std::string folder_;
+  TestFolder folder_;
   SourceSpec source_;
   std::vector<FileInput> inputs_;
   int32_t partitions_ = 1;

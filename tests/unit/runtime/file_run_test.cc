@@ -8,24 +8,21 @@
 
 #include "kstream/operators.h"
 #include "kstream/runtime.h"
+#include "unit/test_folder.h"
 
 namespace kstream {
 namespace {
 
 class FileRun : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = testing::TempDir() + "kstreamXXXXXX";
-    folder_ = mkdtemp(pattern.data());
-    sink_.output = {Location::Kind::kFile, "", folder_ + "/out"};
-  }
+  void SetUp() override { sink_.output = {Location::Kind::kFile, "", folder_.path() + "/out"}; }
   void Input(const std::string& name, const std::string& text) {
-    std::ofstream(folder_ + "/" + name) << text;
-    source_.inputs.push_back({Location::Kind::kFile, "", folder_ + "/" + name});
+    std::ofstream(folder_.path() + "/" + name) << text;
+    source_.inputs.push_back({Location::Kind::kFile, "", folder_.path() + "/" + name});
   }
   std::string Read(const std::string& name) const {
     std::stringstream text;
-    text << std::ifstream(folder_ + "/" + name).rdbuf();
+    text << std::ifstream(folder_.path() + "/" + name).rdbuf();
     return text.str();
   }
   Status Run(const std::string& keep) {
@@ -47,7 +44,7 @@ class FileRun : public testing::Test {
     metrics_text_ = (*runtime)->MetricsText();
     return status;
   }
-  std::string folder_;
+  TestFolder folder_;
   SourceSpec source_;
   SinkSpec sink_;
   RuntimeOptions options_;
@@ -86,7 +83,8 @@ TEST_F(FileRun, WritesEverythingBeforeABadLineAndNothingBehindIt) {
     options_.threads = threads;
     const Status status = Run(". >= 199999");
     EXPECT_EQ(status.code(), StatusCode::kData);
-    EXPECT_EQ(std::string(status.message()).find(folder_ + "/in:200001: "), 0u) << status.message();
+    EXPECT_EQ(std::string(status.message()).find(folder_.path() + "/in:200001: "), 0u)
+        << status.message();
     EXPECT_EQ(Read("out"), "199999\n");
   }
 }
@@ -120,7 +118,7 @@ TEST_F(FileRun, SaysWhatPassedAndHowItEnded) {
 TEST_F(FileRun, ADeadLetterOfALineKeepsItsBytes) {
   Input("in", "{\"n\":\n{\"n\":2}\n");
   options_.on_error = OnError::kDeadLetter;
-  options_.dead_letter = Location{Location::Kind::kFile, "", folder_ + "/dead"};
+  options_.dead_letter = Location{Location::Kind::kFile, "", folder_.path() + "/dead"};
   EXPECT_TRUE(Run(".n > 0").ok());
   EXPECT_EQ(Read("out"), "{\"n\":2}\n");
   EXPECT_NE(Read("dead").find("\"payload\":\"{\\\"n\\\":\""), std::string::npos) << Read("dead");
@@ -172,8 +170,8 @@ TEST_F(FileRun, RefusesToWriteOverItsInput) {
 }
 
 TEST_F(FileRun, LeavesTheOutputAloneWhenAnInputCannotBeRead) {
-  std::ofstream(folder_ + "/out") << "precious\n";
-  source_.inputs.push_back({Location::Kind::kFile, "", folder_ + "/none"});
+  std::ofstream(folder_.path() + "/out") << "precious\n";
+  source_.inputs.push_back({Location::Kind::kFile, "", folder_.path() + "/none"});
   EXPECT_EQ(Run("true").code(), StatusCode::kUsage);
   EXPECT_EQ(Read("out"), "precious\n");
   Input("in", "1\n");
@@ -185,7 +183,7 @@ TEST_F(FileRun, ADeadLetterOfAnEnvelopeWithoutAPlaceSaysWhereItsLineStands) {
   source_.format = "envelope";
   Input("in", "{\"value\":1,\"key\":\"k\"}\n{\"value\":\"x\",\"key\":\"k\"}\n");
   options_.on_error = OnError::kDeadLetter;
-  options_.dead_letter = Location{Location::Kind::kFile, "", folder_ + "/dead"};
+  options_.dead_letter = Location{Location::Kind::kFile, "", folder_.path() + "/dead"};
   EXPECT_TRUE(Run(". + 1 > 0").ok());
   EXPECT_NE(Read("dead").find("\"kstream.error.offset\",\"1\""), std::string::npos) << Read("dead");
   EXPECT_NE(Read("dead").find("\"value\":\"x\""), std::string::npos) << Read("dead");
@@ -194,20 +192,20 @@ TEST_F(FileRun, ADeadLetterOfAnEnvelopeWithoutAPlaceSaysWhereItsLineStands) {
 TEST_F(FileRun, RefusesOneFileAsTwoOutputsByWhateverName) {
   Input("in", "1\n");
   options_.on_error = OnError::kDeadLetter;
-  ASSERT_EQ(symlink((folder_ + "/out").c_str(), (folder_ + "/link").c_str()), 0);
+  ASSERT_EQ(symlink((folder_.path() + "/out").c_str(), (folder_.path() + "/link").c_str()), 0);
   for (const char* name : {"/out", "/link", "/./out"}) {
-    options_.dead_letter = Location{Location::Kind::kFile, "", folder_ + name};
+    options_.dead_letter = Location{Location::Kind::kFile, "", folder_.path() + name};
     EXPECT_EQ(Run("true").code(), StatusCode::kUsage) << name;
   }
-  std::ofstream(folder_ + "/out") << "precious\n";
+  std::ofstream(folder_.path() + "/out") << "precious\n";
   EXPECT_EQ(Run("true").code(), StatusCode::kUsage);
   EXPECT_EQ(Read("out"), "precious\n");
 }
 
 TEST_F(FileRun, RefusesToWriteOverItsInputByAnotherName) {
   Input("in", "1\n");
-  ASSERT_EQ(link((folder_ + "/in").c_str(), (folder_ + "/hard").c_str()), 0);
-  sink_.output.name = folder_ + "/hard";
+  ASSERT_EQ(link((folder_.path() + "/in").c_str(), (folder_.path() + "/hard").c_str()), 0);
+  sink_.output.name = folder_.path() + "/hard";
   EXPECT_EQ(Run("true").code(), StatusCode::kUsage);
   EXPECT_EQ(Read("in"), "1\n");
 }
@@ -216,7 +214,7 @@ TEST_F(FileRun, WritesNothingInADryRun) {
   Input("in", "1\n");
   options_.dry_run = true;
   EXPECT_TRUE(Run("true").ok());
-  EXPECT_FALSE(std::ifstream(folder_ + "/out").good());
+  EXPECT_FALSE(std::ifstream(folder_.path() + "/out").good());
   EXPECT_EQ(counts_.written, 1);
 }
 
@@ -227,7 +225,7 @@ TEST_F(FileRun, RefusesMistakesBeforeItTouchesAnything) {
   options_.threads = 1;
   sink_.format = "xml";
   EXPECT_EQ(Run("true").code(), StatusCode::kUsage);
-  EXPECT_FALSE(std::ifstream(folder_ + "/out").good());
+  EXPECT_FALSE(std::ifstream(folder_.path() + "/out").good());
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "kstream/runtime.h"
 #include "runtime/file_run.h"
 #include "unit/runtime/processors.h"
+#include "unit/test_folder.h"
 
 namespace kstream {
 namespace {
@@ -20,11 +21,7 @@ using testing::HasSubstr;
 
 class FileStages : public testing::Test {
  protected:
-  FileStages() {
-    std::string pattern = testing::TempDir() + "kstreamXXXXXX";
-    folder_ = mkdtemp(pattern.data());
-  }
-  std::string Path(const std::string& name) const { return folder_ + "/" + name; }
+  std::string Path(const std::string& name) const { return folder_.path() + "/" + name; }
   Location File(const std::string& name) const { return {Location::Kind::kFile, "", Path(name)}; }
   std::string Read(const std::string& name) const {
     std::stringstream text;
@@ -97,7 +94,7 @@ class FileStages : public testing::Test {
     return status;
   }
 
-  std::string folder_;
+  TestFolder folder_;
   RuntimeOptions options_;
   Counts counts_;
 };

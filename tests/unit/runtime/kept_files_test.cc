@@ -11,6 +11,7 @@
 #include "runtime/state_directory.h"
 #include "store/rocksdb/rocksdb_engine.h"
 #include "unit/runtime/processors.h"
+#include "unit/test_folder.h"
 
 namespace kstream {
 namespace {
@@ -20,12 +21,9 @@ namespace fs = std::filesystem;
 class KeptFiles : public testing::Test {
  protected:
   void SetUp() override {
-    std::string pattern = testing::TempDir() + "kstreamXXXXXX";
-    folder_ = mkdtemp(pattern.data());
-    std::ofstream(folder_ + "/in") << "\"a\"\n\"b\"\n\"a\"\n\"stop\"\n\"c\"\n";
-    options_.state_dir = folder_ + "/state";
+    std::ofstream(folder_.path() + "/in") << "\"a\"\n\"b\"\n\"a\"\n\"stop\"\n\"c\"\n";
+    options_.state_dir = folder_.path() + "/state";
   }
-  void TearDown() override { fs::remove_all(folder_); }
 
   // The directories of stores that there are now, of any run.
   size_t Directories() const {
@@ -48,10 +46,11 @@ class KeptFiles : public testing::Test {
       return counts->Put(*record.value, std::to_string(before ? std::stol(*before) + 1 : 1), 0);
     });
     TopologyBuilder builder;
-    builder.AddSource("in", {.inputs = {{Location::Kind::kFile, "", folder_ + "/in"}}})
+    builder.AddSource("in", {.inputs = {{Location::Kind::kFile, "", folder_.path() + "/in"}}})
         .AddProcessor("count", count, {"in"})
         .AddStore(StoreSpec{.name = "counts"}, {"count"})
-        .AddSink("out", {.output = {Location::Kind::kFile, "", folder_ + "/out"}}, {"count"});
+        .AddSink("out", {.output = {Location::Kind::kFile, "", folder_.path() + "/out"}},
+                 {"count"});
     auto runtime = Runtime::Create(*builder.Build(), options_);
     return runtime.ok() ? (*runtime)->Run() : runtime.status();
   }
@@ -67,7 +66,7 @@ class KeptFiles : public testing::Test {
     return rows;
   }
 
-  std::string folder_;
+  TestFolder folder_;
   RuntimeOptions options_;
   size_t directories_ = 0;  // while the last record was processed
 };
@@ -85,7 +84,7 @@ TEST_F(KeptFiles, WithAnAppTheFinalRowsAreOnDiskAfterTheRun) {
 TEST_F(KeptFiles, AnotherRunBeginsWithNothing) {
   options_.app = "app";
   ASSERT_TRUE(Run().ok());
-  std::ofstream(folder_ + "/in") << "\"a\"\n";
+  std::ofstream(folder_.path() + "/in") << "\"a\"\n";
   ASSERT_TRUE(Run().ok());
   EXPECT_EQ(Kept("app"), (std::map<std::string, std::string>{{"\"a\"", "1"}}));
 }
@@ -117,7 +116,7 @@ TEST_F(KeptFiles, WithoutAnAppStoresOnDiskGoWithARunThatFails) {
 }
 
 TEST_F(KeptFiles, ADirectoryThatCannotBeMadeIsNamed) {
-  std::ofstream(folder_ + "/state") << "a file";
+  std::ofstream(folder_.path() + "/state") << "a file";
   options_.store_type = StoreSpec::Engine::kRocksDb;
   const Status status = Run();
   EXPECT_EQ(status.code(), StatusCode::kState);

@@ -6,6 +6,7 @@
 
 #include "unit/runtime/memory_run.h"
 #include "unit/runtime/processors.h"
+#include "unit/test_folder.h"
 
 namespace kstream::runtime {
 namespace {
@@ -16,14 +17,11 @@ using testing::HasSubstr;
 class NewStore : public MemoryRun {
  protected:
   NewStore() {
-    std::string pattern = testing::TempDir() + "kstreamXXXXXX";
-    root_ = mkdtemp(pattern.data());
     options_.app = "app";
-    options_.state_dir = root_;
+    options_.state_dir = root_.path();
     options_.exit_at_end = true;
     Topics({"in", "out"});
   }
-  ~NewStore() override { std::filesystem::remove_all(root_); }
 
   // With `store`, or as it was before it had one.
   Topology Counts(bool store) const {
@@ -54,7 +52,7 @@ class NewStore : public MemoryRun {
                 testing::Eq(std::nullopt));
   }
 
-  std::string root_;
+  TestFolder root_;
 };
 
 TEST_F(NewStore, OfANewApplicationBegins) {

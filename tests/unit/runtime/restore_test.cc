@@ -14,6 +14,7 @@
 #include "store/rocksdb/rocksdb_engine.h"
 #include "unit/runtime/memory_run.h"
 #include "unit/runtime/processors.h"
+#include "unit/test_folder.h"
 
 namespace kstream::runtime {
 namespace {
@@ -32,14 +33,11 @@ constexpr int64_t kDay = int64_t{24} * 3'600'000;
 class Restore : public MemoryRun {
  protected:
   Restore() {
-    std::string pattern = testing::TempDir() + "kstreamXXXXXX";
-    root_ = mkdtemp(pattern.data());
     options_.app = "app";
-    options_.state_dir = root_;
+    options_.state_dir = root_.path();
     options_.exit_at_end = true;
     Topics({"out"});
   }
-  ~Restore() override { std::filesystem::remove_all(root_); }
 
   // Counts by key.
   Topology Build(const std::string& = "") const override {
@@ -73,7 +71,7 @@ class Restore : public MemoryRun {
   }
 
   std::string Directory(int task = 0) const {
-    return root_ + "/app/counts/" + std::to_string(task);
+    return root_.path() + "/app/counts/" + std::to_string(task);
   }
   Rows Kept() const {
     Rows rows;
@@ -113,7 +111,8 @@ class Restore : public MemoryRun {
     cluster_.Produce(kChangelog, 0, {.key = key, .value = value}, transaction);
   }
 
-  std::string root_, said_;
+  TestFolder root_;
+  std::string said_;
 };
 
 TEST_F(Restore, AStoreThatFitsIsGoneOnWith) {
@@ -210,7 +209,7 @@ TEST_F(Restore, AStoreThatIsLostIsRestored) {
 
 TEST_F(Restore, AnOlderStoreIsGivenWhatItLacks) {
   Begin();
-  const std::string copy = root_ + "/copy";
+  const std::string copy = root_.path() + "/copy";
   std::filesystem::copy(Directory(), copy);
   Count({"a", "c"});
   RunToEnd();

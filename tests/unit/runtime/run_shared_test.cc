@@ -8,6 +8,7 @@
 
 #include "unit/runtime/memory_run.h"
 #include "unit/runtime/processors.h"
+#include "unit/test_folder.h"
 
 namespace kstream::runtime {
 namespace {
@@ -17,14 +18,12 @@ namespace fs = std::filesystem;
 class RunSharedTest : public MemoryRun {
  protected:
   RunSharedTest() {
-    std::string name = testing::TempDir() + "kstream-run-XXXXXX";
-    options_.state_dir = root_ = mkdtemp(name.data());
+    options_.state_dir = root_.path();
     options_.app = "app";
-    std::ofstream(root_ + "/input") << "1\n";
+    std::ofstream(root_.path() + "/input") << "1\n";
     Topics({"in"});
-    fs::create_directories(root_ + "/app/cnt/0/of-the-last-run");
+    fs::create_directories(root_.path() + "/app/cnt/0/of-the-last-run");
   }
-  ~RunSharedTest() override { fs::remove_all(root_); }
 
   Topology Keeps(const Location& input) const {
     StoreSpec store;
@@ -43,22 +42,22 @@ class RunSharedTest : public MemoryRun {
     RunShared shared(&state, &files);
     EXPECT_EQ(Said(shared.Open()), "");
     look(&shared);
-    return fs::exists(root_ + "/app/cnt/0/of-the-last-run");
+    return fs::exists(root_.path() + "/app/cnt/0/of-the-last-run");
   }
   Location File() const {
-    return {.kind = Location::Kind::kFile, .cluster = {}, .name = root_ + "/input"};
+    return {.kind = Location::Kind::kFile, .cluster = {}, .name = root_.path() + "/input"};
   }
 
-  std::string root_;
+  TestFolder root_;
 };
 
 TEST_F(RunSharedTest, OnTopicsStateStaysAndIsLocked) {
   EXPECT_TRUE(Stays(TopicNamed("in"), [&](RunShared* shared) {
     ASSERT_NE(shared->directory, nullptr);
-    EXPECT_EQ(shared->directory->path(), root_ + "/app");
+    EXPECT_EQ(shared->directory->path(), root_.path() + "/app");
     EXPECT_EQ(shared->instance_id(), "") << "it was not asked for";
     const std::atomic<bool> stop{true};
-    EXPECT_EQ(StateDirectory::Open(root_, "app", stop).status().code(), StatusCode::kState);
+    EXPECT_EQ(StateDirectory::Open(root_.path(), "app", stop).status().code(), StatusCode::kState);
   }));
 }
 

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "unit/runtime/processors.h"
+#include "unit/test_folder.h"
 
 namespace kstream {
 namespace {
@@ -23,12 +24,8 @@ using testing::IsEmpty;
 
 class RuntimeTest : public testing::Test {
  protected:
-  RuntimeTest() {
-    std::string pattern = testing::TempDir() + "kstreamXXXXXX";
-    folder_ = mkdtemp(pattern.data());
-  }
   Location File(const std::string& name) const {
-    return {Location::Kind::kFile, "", folder_ + "/" + name};
+    return {Location::Kind::kFile, "", folder_.path() + "/" + name};
   }
   Topology Build(ProcessorSupplier supplier, const std::string& input = "in") const {
     SourceSpec in;
@@ -40,7 +37,7 @@ class RuntimeTest : public testing::Test {
     builder.AddSink("out", out, {"p"});
     return *builder.Build();
   }
-  void Input(const std::string& text) const { std::ofstream(folder_ + "/in") << text; }
+  void Input(const std::string& text) const { std::ofstream(folder_.path() + "/in") << text; }
   std::unique_ptr<Runtime> Make(const Topology& topology) {
     auto runtime = Runtime::Create(topology, options_);
     EXPECT_TRUE(runtime.ok()) << runtime.status().message();
@@ -53,11 +50,11 @@ class RuntimeTest : public testing::Test {
   }
   // A pipe that nobody closes: a run that does not end by itself.
   std::ofstream OpenPipe() const {
-    EXPECT_EQ(mkfifo((folder_ + "/pipe").c_str(), 0600), 0);
-    return std::ofstream(folder_ + "/pipe", std::ios::in | std::ios::out);
+    EXPECT_EQ(mkfifo((folder_.path() + "/pipe").c_str(), 0600), 0);
+    return std::ofstream(folder_.path() + "/pipe", std::ios::in | std::ios::out);
   }
 
-  std::string folder_;
+  TestFolder folder_;
   RuntimeOptions options_;
   std::vector<RuntimeState> states_;
 };
@@ -205,7 +202,7 @@ TEST_F(RuntimeTest, AnExceptionIsABadRecordUnderEachPolicy) {
     const auto runtime = Make(Build(throws));
     const Status status = runtime->Run();
     std::stringstream text;
-    text << std::ifstream(folder_ + "/out").rdbuf();
+    text << std::ifstream(folder_.path() + "/out").rdbuf();
     return std::tuple(status.code(), text.str(), std::string(status.message()),
                       runtime->counts().skipped + runtime->counts().dead_letters);
   };
@@ -231,7 +228,7 @@ TEST_F(RuntimeTest, AnExceptionIsABadRecordUnderEachPolicy) {
 
 TEST_F(RuntimeTest, CreateChecksBeforeAnythingIsTouched) {
   Input("1\n");
-  std::ofstream(folder_ + "/out") << "old";
+  std::ofstream(folder_.path() + "/out") << "old";
   const auto refused = [&](const std::function<void(RuntimeOptions*)>& change) {
     RuntimeOptions options;
     change(&options);
@@ -257,7 +254,7 @@ TEST_F(RuntimeTest, CreateChecksBeforeAnythingIsTouched) {
   EXPECT_THAT(refused([](auto* o) { o->clusters["<files>"] = {}; }), HasSubstr("--cluster"));
   EXPECT_THAT(refused([](auto* o) { o->clusters[""] = {}; }), HasSubstr("--cluster"));
   std::stringstream text;
-  text << std::ifstream(folder_ + "/out").rdbuf();
+  text << std::ifstream(folder_.path() + "/out").rdbuf();
   EXPECT_EQ(text.str(), "old");
 }
 

@@ -14,6 +14,8 @@
 #include <functional>
 #include <thread>
 
+#include "unit/test_folder.h"
+
 namespace kstream::runtime {
 namespace {
 
@@ -26,13 +28,6 @@ using testing::IsEmpty;
 
 class StateDirectoryTest : public testing::Test {
  protected:
-  StateDirectoryTest() {
-    std::string name = testing::TempDir() + "kstream-state-XXXXXX";
-    root_ = mkdtemp(name.data());
-    root_ += "/deep/kstream";
-  }
-  ~StateDirectoryTest() override { fs::remove_all(fs::path(root_).parent_path().parent_path()); }
-
   Result<std::unique_ptr<StateDirectory>> Open(const std::string& app = "app",
                                                milliseconds wait = milliseconds(0)) {
     return StateDirectory::Open(root_, app, stop_, wait);
@@ -69,7 +64,8 @@ class StateDirectoryTest : public testing::Test {
     ASSERT_EQ(waitpid(child, nullptr, 0), child);
   }
 
-  std::string root_;
+  const TestFolder folder_;
+  const std::string root_ = folder_.path() + "/deep/kstream";
   std::atomic<bool> stop_{false};
 };
 

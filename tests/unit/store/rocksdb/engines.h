@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -15,6 +14,7 @@
 #include "store/engine.h"
 #include "store/memory/memory_engine.h"
 #include "store/rocksdb/rocksdb_engine.h"
+#include "unit/test_folder.h"
 
 namespace kstream::store {
 
@@ -34,22 +34,6 @@ inline Rows RowsOf(const Engine& engine, std::string_view from = "",
   EXPECT_TRUE(it->status().ok()) << it->status().message();
   return rows;
 }
-
-// A directory that is gone with the test.
-class TestFolder {
- public:
-  TestFolder() {
-    std::string pattern = ::testing::TempDir() + "kstream-store-XXXXXX";
-    path_ = mkdtemp(pattern.data());
-  }
-  ~TestFolder() { std::filesystem::remove_all(path_); }
-  TestFolder(const TestFolder&) = delete;
-  TestFolder& operator=(const TestFolder&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 enum class Kind { kMemory, kRocksDb };
 

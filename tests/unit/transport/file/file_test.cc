@@ -9,17 +9,14 @@
 
 #include "transport/file/chunk_reader.h"
 #include "transport/file/file_output.h"
+#include "unit/test_folder.h"
 
 namespace kstream::transport {
 namespace {
 
 class FileTest : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = testing::TempDir() + "kstreamXXXXXX";
-    folder_ = mkdtemp(pattern.data());
-  }
-  std::string Path(const std::string& name) const { return folder_ + "/" + name; }
+  std::string Path(const std::string& name) const { return folder_.path() + "/" + name; }
   std::string Put(const std::string& name, const std::string& text) {
     std::ofstream(Path(name)) << text;
     return Path(name);
@@ -29,7 +26,7 @@ class FileTest : public testing::Test {
     text << std::ifstream(path).rdbuf();
     return text.str();
   }
-  std::string folder_;
+  TestFolder folder_;
   std::atomic<bool> stop_{false};
 };
 
@@ -74,8 +71,8 @@ TEST_F(FileTest, AnEmptyFileHasNoChunk) {
 
 TEST_F(FileTest, NamesAFileThatCannotBeRead) {
   EXPECT_EQ(ChunkReader::Open(Path("none"), stop_).status().code(), StatusCode::kUsage);
-  const Status folder = ChunkReader::Open(folder_, stop_).status();
-  EXPECT_EQ(folder.message(), "cannot read " + folder_ + ": it is a directory");
+  const Status folder = ChunkReader::Open(folder_.path(), stop_).status();
+  EXPECT_EQ(folder.message(), "cannot read " + folder_.path() + ": it is a directory");
 }
 
 TEST_F(FileTest, APipeGivesWhatHasComeAndEndsWhenStopped) {
