@@ -15,9 +15,6 @@ setup_state() {
 # count [OPTION...]: what is in the topic, to its end.
 count() { timeout 60 "${counter[@]}" -e "$@"; }
 
-# users N TIMES: N users, each as often.
-users() { for ((i = 0; i < $1 * $2; i++)); do echo "{\"user\":\"u$((i % $1))\",\"id\":$i}"; done; }
-
 # The last row of each user, by user.
 table() {
   kcat -C -q -e -b "$KSTREAM_BROKERS" -t "$out" | jq -Ssc 'reduce .[] as $row ({}; .[$row.key] = $row.count)'
@@ -27,8 +24,6 @@ policy() {
   kafka_tools kafka.admin.ConfigCommand --entity-type topics --entity-name "$app-agg-changelog" --alter \
     --add-config "cleanup.policy=$1"
 }
-
-all() { jq -Snc --argjson n "$1" --argjson count "$2" '[range($n) | {("u\(.)"): $count}] | add'; }
 
 @test "agg: counts go on over restarts, and over a lost state directory (REST-1)" {
   setup_state

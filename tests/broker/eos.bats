@@ -10,9 +10,6 @@ filter() {
     "${short[@]}" "${@:3}" true
 }
 
-# users N TIMES: N users, each as often.
-users() { for ((i = 0; i < $1 * $2; i++)); do echo "{\"user\":\"u$((i % $1))\",\"id\":$i}"; done; }
-all() { jq -Snc --argjson n "$1" --argjson count "$2" '[range($n) | {("u\(.)"): $count}] | add'; }
 counter() { # STATE [OPTION...]
   echo kstream-agg -i "$in" -o "$out" -G "$app" --by .user --count --eos --commit-interval 50ms --state-dir \
     "$PWD/$1" "${short[@]}" "${@:2}"

@@ -129,3 +129,9 @@ is_committed() { [[ $(committed "$1" "$2") == "$3" ]]; }  # GROUP TOPIC OFFSETS
 
 # numbers FROM TO: {"n":FROM} ... {"n":TO}, a line each.
 numbers() { seq -f '{"n":%.0f}' "$1" "$2"; }
+
+# users N TIMES: N users, each as often.
+users() { for ((i = 0; i < $1 * $2; i++)); do echo "{\"user\":\"u$((i % $1))\",\"id\":$i}"; done; }
+
+# all N COUNT: the counts of N users who have each as many, by user.
+all() { jq -Snc --argjson n "$1" --argjson count "$2" '[range($n) | {("u\(.)"): $count}] | add'; }

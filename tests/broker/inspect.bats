@@ -13,13 +13,11 @@ setup_app() {
 
 # count [OPTION...]: to the end of the topic.
 count() { timeout 60 "${stage[@]}" -e "$@"; }
-users() { for ((i = 0; i < $1 * $2; i++)); do echo "{\"user\":\"u$((i % $1))\"}"; done; }
 
 inspect() { kstream-inspect-state -G "$app" --state-dir "$PWD/state" "$@"; }
 local_only() { env -u KSTREAM_BROKERS kstream-inspect-state -G "$app" --state-dir "$PWD/state" "$@"; }
 # Counts by user, of rows.
 table() { jq -Ssc 'map({(.key): .value.count}) | add'; }
-all() { jq -Snc --argjson n "$1" --argjson count "$2" '[range($n) | {("u\(.)"): $count}] | add'; }
 has_counts() { [[ $(inspect scan 2>/dev/null | table) == "$(all "$1" "$2")" ]]; }
 # Those that are called after a beginning, but for manifests.
 topics() {
