@@ -8,6 +8,8 @@
 #include "admin/ownership.h"
 #include "base/log.h"
 #include "base/printable.h"
+#include "runtime/run_state.h"
+#include "transport/timeouts.h"
 
 namespace kstream::admin {
 namespace {
@@ -15,15 +17,9 @@ namespace {
 using runtime::InternalTopic;
 using transport::TopicPartition;
 
-// What brokers wait for one that is silent, unless it said otherwise when it joined.
-constexpr int64_t kSessionMs = 45'000;
-
-int64_t SessionMs(const ClusterOptions& home) {
-  int64_t session = kSessionMs;
-  for (const auto& [name, value] : home.consumer) {
-    if (name == "session.timeout.ms") session = std::strtoll(value.c_str(), nullptr, 10);
-  }
-  return session;
+// How long brokers wait for one that is silent, unless it said otherwise when it joined.
+std::chrono::milliseconds SessionOf(const ClusterOptions& home) {
+  return runtime::MillisecondsOf(home.consumer, "session.timeout.ms", transport::kSessionTimeout);
 }
 
 InternalTopic::Kind KindOf(std::string_view topic) {
@@ -72,7 +68,7 @@ Status AppReset::CheckMembers(const transport::GroupDescription& group) const {
     text += fmt::format(
         "; a static member that was stopped stays for its session timeout, so try "
         "again in {} s at most",
-        (SessionMs(options_.home) + 999) / 1000);
+        (SessionOf(options_.home).count() + 999) / 1000);
   }
   return Status::Refused(std::move(text));
 }

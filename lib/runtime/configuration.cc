@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "kstream/internal_topics.h"
 #include "record/decoder.h"
@@ -19,6 +18,7 @@
 #include "topology/names.h"
 #include "transport/kafka/kafka_cluster.h"
 #include "transport/memory/memory_cluster.h"
+#include "transport/timeouts.h"
 
 namespace kstream::runtime {
 namespace {
@@ -148,13 +148,8 @@ Status CheckState(const RunState& state) {
 
 // A transaction is open from its first record to its commit.
 Status CheckTransactionTimeout(const RuntimeOptions& options) {
-  std::chrono::milliseconds timeout{10'000};  // as kafka/config.cc has it
-  for (const auto& [name, value] : options.home.producer) {
-    int64_t ms = 0;
-    const char* const end = value.data() + value.size();
-    if (name == "transaction.timeout.ms" && std::from_chars(value.data(), end, ms).ptr == end)
-      timeout = std::chrono::milliseconds(ms);
-  }
+  const auto timeout = MillisecondsOf(options.home.producer, "transaction.timeout.ms",
+                                      transport::kTransactionTimeout);
   if (options.CommitInterval() <= timeout / 2) return Status::Ok();
   return Status::Usage(fmt::format(
       "--commit-interval {} ms under exactly-once: at most {} ms, half of what a transaction may "

@@ -38,6 +38,7 @@
 #include "base/clock.h"
 #include "kstream/status.h"
 #include "transport/admin.h"
+#include "transport/timeouts.h"
 
 namespace kstream::runtime {
 
@@ -65,9 +66,10 @@ class GroupCheck {
  public:
   struct Options {
     std::string app;
-    MemberTag mine;                                     // its thread says nothing
-    std::string instance_id = {};                       // RuntimeOptions::instance_id
-    std::chrono::milliseconds session_timeout{45'000};  // session.timeout.ms of the consumers
+    MemberTag mine;                // its thread says nothing
+    std::string instance_id = {};  // RuntimeOptions::instance_id
+    std::chrono::milliseconds session_timeout =
+        transport::kSessionTimeout;  // session.timeout.ms of the consumers
   };
   enum class Verdict : uint8_t { kGo, kWait };
 

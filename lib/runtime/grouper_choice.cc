@@ -11,17 +11,17 @@ namespace {
 
 std::string NamesOf(const std::vector<InputTopic>& topics) {
   std::vector<std::string> names;
-  for (const InputTopic& topic : topics) names.push_back(NameOfInput(topic));
+  for (const InputTopic& topic : topics) names.push_back(NameOfTopic(topic));
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
 bool IsOne(const std::string& name, const std::vector<InputTopic>& topics) {
-  return std::ranges::any_of(topics, [&](const auto& topic) { return NameOfInput(topic) == name; });
+  return std::ranges::any_of(topics, [&](const auto& topic) { return NameOfTopic(topic) == name; });
 }
 
 }  // namespace
 
-std::string NameOfInput(const std::string& cluster, const std::string& topic) {
+std::string NameOfTopic(const std::string& cluster, const std::string& topic) {
   return cluster.empty() || cluster == kFiles ? topic : fmt::format("{}:{}", cluster, topic);
 }
 

@@ -13,10 +13,10 @@
 
 namespace kstream::runtime {
 
-// As --grouper and messages call it: a file by its path, a topic elsewhere as CLUSTER:TOPIC.
-std::string NameOfInput(const std::string& cluster, const std::string& topic);
-inline std::string NameOfInput(const InputTopic& topic) {
-  return NameOfInput(topic.cluster, topic.topic);
+// As --grouper and messages call a topic: CLUSTER:TOPIC elsewhere than at home; a file by its path.
+std::string NameOfTopic(const std::string& cluster, const std::string& topic);
+inline std::string NameOfTopic(const InputTopic& topic) {
+  return NameOfTopic(topic.cluster, topic.topic);
 }
 
 // What --grouper says.

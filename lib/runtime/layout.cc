@@ -16,7 +16,7 @@ namespace {
 using Tasks = std::set<size_t>;
 
 std::string NameOf(const InputPartition& partition) {
-  return fmt::format("{}[{}]", NameOfInput(partition.cluster, partition.topic),
+  return fmt::format("{}[{}]", NameOfTopic(partition.cluster, partition.topic),
                      partition.partition);
 }
 std::string NameOf(const Tasks& tasks) {
@@ -55,7 +55,7 @@ Status CheckKept(const Counts& before, const std::vector<InputTopic>& topics) {
   Counts now;
   for (const InputTopic& topic : topics) now[{topic.cluster, topic.topic}] = topic.partitions;
   for (const auto& [key, count] : before) {
-    const std::string name = NameOfInput(key.first, key.second);
+    const std::string name = NameOfTopic(key.first, key.second);
     const auto found = now.find(key);
     if (found == now.end()) {
       return Status::Cluster(
@@ -125,7 +125,7 @@ class Growth {
 
   Status Broadcast(const std::string& name) {
     const auto everywhere = std::ranges::find_if(
-        topics_, [&](const InputTopic& topic) { return NameOfInput(topic) == name; });
+        topics_, [&](const InputTopic& topic) { return NameOfTopic(topic) == name; });
     if (everywhere == topics_.end()) return ByNumber(nullptr);
     if (topics_.size() == 1) {
       return Status::Usage(fmt::format(
@@ -156,7 +156,7 @@ class Growth {
       return Status::Cluster(
           fmt::format("{} is new and needs a task of its own, but the stage has {} for good: start "
                       "under another application id (-G)",
-                      NameOfInput(topic), tasks_.size()));
+                      NameOfTopic(topic), tasks_.size()));
     }
     tasks_.emplace_back();
     return Status::Ok();
@@ -170,14 +170,14 @@ class Growth {
         "its keys are no longer where the stores have them, so start under another application id "
         "(-G)";
     if (before != counts_.end()) {
-      return Status::Cluster(Had(NameOfInput(topic), before->second,
+      return Status::Cluster(Had(NameOfTopic(topic), before->second,
                                  fmt::format("has {} now: {}", topic.partitions, kAdvice)));
     }
     if (static_cast<size_t>(topic.partitions) <= tasks_.size()) return Status::Ok();
     return Status::Cluster(fmt::format(
         "{} is new and has {} partitions, but the stage has stores for {} tasks: start under "
         "another application id (-G)",
-        NameOfInput(topic), topic.partitions, tasks_.size()));
+        NameOfTopic(topic), topic.partitions, tasks_.size()));
   }
 
   const std::vector<InputTopic>& topics_;
@@ -236,7 +236,7 @@ Status CheckStays(const TaskLayout& layout, const TaskLayout& recorded, const La
     }
     const auto count = counts.find({partition.cluster, partition.topic});
     if (rules.stateful && found == before.end() && count != counts.end() && old_tasks.empty()) {
-      return Status::Cluster(Had(NameOfInput(partition.cluster, partition.topic), count->second,
+      return Status::Cluster(Had(NameOfTopic(partition.cluster, partition.topic), count->second,
                                  fmt::format("has more now: a stage with stores needs {} in a task "
                                              "that is there, and the grouper makes a new one",
                                              NameOf(partition))));

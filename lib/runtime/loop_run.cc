@@ -82,7 +82,8 @@ Status RunShared::Open() {
   // One consumer reads all files, in one order.
   threads = state->clusters.contains(std::string(kFiles)) ? 1 : state->options.threads;
   if (state->grouped()) {
-    session = state->ConsumerProperty("session.timeout.ms", kSessionTimeout);
+    session = MillisecondsOf(state->options.home.consumer, "session.timeout.ms",
+                             transport::kSessionTimeout);
     KSTREAM_ASSIGN_OR_RETURN(
         const GrouperChoice grouper,
         GrouperChoice::Parse(state->options.grouper, state->options.custom_grouper));

@@ -8,22 +8,14 @@
 
 #include "kstream/internal_topics.h"
 #include "runtime/changelogs.h"
+#include "runtime/grouper_choice.h"
 #include "runtime/manifest.h"
 #include "runtime/outputs.h"
 
 namespace kstream::runtime {
 namespace {
 
-std::string NameOf(const Location& topic) {
-  return topic.cluster.empty() ? topic.name : fmt::format("{}:{}", topic.cluster, topic.name);
-}
-
-Result<bool> Reads(const RunState& state, const Location& input, const Location& output) {
-  KSTREAM_ASSIGN_OR_RETURN(const Location from, state.identities.Of(input));
-  KSTREAM_ASSIGN_OR_RETURN(const Location to, state.identities.Of(output));
-  if (!from.is_topic()) return false;
-  return kstream::Reads(from, to);
-}
+std::string NameOf(const Location& topic) { return NameOfTopic(topic.cluster, topic.name); }
 
 Status Loop(const Location& input, const Location& output) {
   std::string why;
@@ -58,7 +50,7 @@ Status CheckInternal(const RunState& state) {
 Status CheckDeadLetters(const RunState& state) {
   if (!state.options.dead_letter) return Status::Ok();
   for (const Location& input : state.Inputs()) {
-    KSTREAM_ASSIGN_OR_RETURN(const bool reads, Reads(state, input, *state.options.dead_letter));
+    KSTREAM_ASSIGN_OR_RETURN(const bool reads, Feeds(state, *state.options.dead_letter, input));
     if (reads) return Loop(input, *state.options.dead_letter);
   }
   return Status::Ok();
@@ -82,7 +74,7 @@ class Ways {
       }
       for (size_t source = 0; source < nodes.size(); source++) {
         for (const Location& input : nodes[source].source.inputs) {
-          KSTREAM_ASSIGN_OR_RETURN(const bool reads, Reads(state, input, nodes[sink].sink.output));
+          KSTREAM_ASSIGN_OR_RETURN(const bool reads, Feeds(state, nodes[sink].sink.output, input));
           if (reads) ways.links_.push_back({sink, source, input});
         }
       }
@@ -131,6 +123,12 @@ Status CheckLoops(const RunState& state) {
 }
 
 }  // namespace
+
+Result<bool> Feeds(const RunState& state, const Location& output, const Location& input) {
+  KSTREAM_ASSIGN_OR_RETURN(const Location to, state.identities.Of(output));
+  KSTREAM_ASSIGN_OR_RETURN(const Location from, state.identities.Of(input));
+  return from.is_topic() ? Reads(from, to) : false;
+}
 
 Status CheckOutputs(const RunState& state) {
   KSTREAM_RETURN_IF_ERROR(CheckInternal(state));

@@ -13,6 +13,10 @@ namespace kstream::runtime {
 // Admin does. Topics that records name are checked as they come: ThreadOutputs.
 Status CheckOutputs(const RunState& state);
 
+// Whether what is written to `output` is read from `input`, whatever names their cluster has. Fails
+// as an Admin does, where clusters have to be asked who they are.
+Result<bool> Feeds(const RunState& state, const Location& output, const Location& input);
+
 }  // namespace kstream::runtime
 
 #endif  // KSTREAM_RUNTIME_OUTPUT_CHECK_H_

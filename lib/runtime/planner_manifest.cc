@@ -151,9 +151,9 @@ Status Planner::CheckStages() const {
 // Another process may have been first, so what stands is what counts.
 Status Planner::TakeManifest(Plans* plans) const {
   KSTREAM_RETURN_IF_ERROR(CheckStages());
+  if (!safeguards.lead_of_manifest) return Status::Ok();
   for (size_t i = 0; i < plans->size(); i++) {
     StagePlan& plan = (*plans)[i];
-    if (!safeguards.lead_of_manifest) continue;
     plan.lead = manifest_->stages[i].lead;
     plan.tasks = manifest_->stages[i].tasks;
   }

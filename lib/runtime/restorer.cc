@@ -203,4 +203,5 @@ Result<std::vector<TaskId>> Restorer::Finished() {
   }
   return finished;
 }
+
 }  // namespace kstream::runtime

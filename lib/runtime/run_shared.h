@@ -18,11 +18,9 @@
 #include "runtime/run_state.h"
 #include "runtime/state_directory.h"
 #include "store/rocksdb/rocksdb_engine.h"
+#include "transport/timeouts.h"
 
 namespace kstream::runtime {
-
-// librdkafka's own default.
-inline constexpr std::chrono::milliseconds kSessionTimeout{45'000};
 
 struct RunShared {
   RunShared(RunState* state, OutputFiles* files)
@@ -44,12 +42,12 @@ struct RunShared {
   Admins admins;
   Planner planner;
   Ends ends;
-  std::unique_ptr<StateDirectory> directory;            // null: nothing is kept there
-  MemberTag tag;                                        // with a group
-  std::unique_ptr<GroupCheck> check;                    // with a group
-  std::shared_ptr<store::rocksdb::Memory> memory;       // of all stores on disk
-  int threads = 1;                                      // that share the work
-  std::chrono::milliseconds session = kSessionTimeout;  // of a member of the group
+  std::unique_ptr<StateDirectory> directory;                       // null: nothing is kept there
+  MemberTag tag;                                                   // with a group
+  std::unique_ptr<GroupCheck> check;                               // with a group
+  std::shared_ptr<store::rocksdb::Memory> memory;                  // of all stores on disk
+  int threads = 1;                                                 // that share the work
+  std::chrono::milliseconds session = transport::kSessionTimeout;  // of a member of the group
   // Whether the whole process stood still for longer than a session, at a time that ended after
   // `since`.
   std::function<bool(Clock::Instant since)> stood_still = [](Clock::Instant) { return false; };

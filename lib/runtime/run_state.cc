@@ -1,7 +1,7 @@
 #include "runtime/run_state.h"
 
 #include <algorithm>
-#include <cstdlib>
+#include <charconv>
 
 namespace kstream::runtime {
 
@@ -60,11 +60,14 @@ bool RunState::IsRepartition(const std::string& cluster, const std::string& topi
   });
 }
 
-std::chrono::milliseconds RunState::ConsumerProperty(std::string_view name,
-                                                     std::chrono::milliseconds otherwise) const {
-  for (const auto& [property, value] : options.home.consumer) {
-    if (property == name)
-      otherwise = std::chrono::milliseconds(std::strtoll(value.c_str(), nullptr, 10));
+std::chrono::milliseconds MillisecondsOf(const Properties& properties, std::string_view name,
+                                         std::chrono::milliseconds otherwise) {
+  for (const auto& [property, value] : properties) {
+    int64_t ms = 0;
+    const char* const end = value.data() + value.size();
+    if (property == name && std::from_chars(value.data(), end, ms).ptr == end) {
+      otherwise = std::chrono::milliseconds(ms);
+    }
   }
   return otherwise;
 }

@@ -32,6 +32,10 @@ namespace kstream::runtime {
 inline constexpr std::string_view kFiles = "<files>";
 inline constexpr std::string_view kInProcess = "<process>";
 
+// What the user has set a property to that is in ms; `otherwise`: nothing, or no number.
+std::chrono::milliseconds MillisecondsOf(const Properties& properties, std::string_view name,
+                                         std::chrono::milliseconds otherwise);
+
 struct RunState {
   RunState(Topology topology, RuntimeOptions options)
       : topology(std::move(topology)), options(std::move(options)), registry(this->options.app) {}
@@ -70,10 +74,6 @@ struct RunState {
   bool IsRepartition(const std::string& cluster, const std::string& topic) const;
   // What expressions of a source see.
   Result<Serdes> SerdesOf(const SourceSpec& source) const;
-
-  // A property of the consumers at home in ms; `otherwise` if the user has not set it.
-  std::chrono::milliseconds ConsumerProperty(std::string_view name,
-                                             std::chrono::milliseconds otherwise) const;
 
   // What keeps a store: as it says itself, or --store-type.
   StoreSpec::Engine EngineOf(const StoreSpec& store) const;

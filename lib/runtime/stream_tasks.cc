@@ -26,7 +26,7 @@ constexpr std::chrono::seconds kPurgeInProcess{1};
 
 milliseconds RefreshInterval(const RunState& state) {
   const milliseconds interval =
-      state.ConsumerProperty("topic.metadata.refresh.interval.ms", kRefresh);
+      MillisecondsOf(state.options.home.consumer, "topic.metadata.refresh.interval.ms", kRefresh);
   return interval.count() > 0 ? interval : kRefresh;
 }
 

@@ -6,6 +6,8 @@
 
 #include "runtime/changelogs.h"
 #include "runtime/encoding.h"
+#include "runtime/grouper_choice.h"
+#include "runtime/output_check.h"
 
 namespace kstream::runtime {
 
@@ -254,14 +256,12 @@ Result<transport::Producer::Topic*> ThreadOutputs::TopicNamed(const std::string&
   auto& topics = topics_[cluster];
   if (const auto found = topics.find(name); found != topics.end()) return found->second;
   const Location output = Location::Topic(std::string(name), cluster);
-  KSTREAM_ASSIGN_OR_RETURN(const Location place, state_->identities.Of(output));
   for (const Location& input : state_->Inputs()) {
-    KSTREAM_ASSIGN_OR_RETURN(const Location read, state_->identities.Of(input));
-    KSTREAM_ASSIGN_OR_RETURN(const bool reads, Reads(read, place));
-    if (reads) {
+    KSTREAM_ASSIGN_OR_RETURN(const bool feeds, Feeds(*state_, output, input));
+    if (feeds) {
       return Status::Refused(
           fmt::format("a record goes to {}, which is an input: the stage would read what it writes",
-                      cluster.empty() ? output.name : fmt::format("{}:{}", cluster, output.name)));
+                      NameOfTopic(cluster, output.name)));
     }
   }
   KSTREAM_ASSIGN_OR_RETURN(transport::Producer * producer, ProducerOf(cluster));

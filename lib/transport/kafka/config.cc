@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/log.h"
+#include "transport/timeouts.h"
 
 namespace kstream::transport::kafka {
 namespace {
@@ -127,7 +128,7 @@ Result<Conf> ConsumerConf(const Options& options, const ConsumerOptions& consume
       {"queued.min.messages", std::to_string(messages)},
       {"queued.max.messages.kbytes", std::to_string(queue)},
       {"isolation.level", "read_committed"},
-      {"session.timeout.ms", "45000"},
+      {"session.timeout.ms", std::to_string(kSessionTimeout.count())},
       {"topic.metadata.refresh.interval.ms", "60000"},
   };
   Properties forced = {
@@ -168,7 +169,7 @@ Result<Conf> ProducerConf(const Options& options, const ProducerOptions& produce
       {"queue.buffering.max.messages", "1000000"},
       {"queue.buffering.max.kbytes", "131072"},
       {"message.timeout.ms", std::to_string(timeout)},
-      {"transaction.timeout.ms", "10000"},
+      {"transaction.timeout.ms", std::to_string(kTransactionTimeout.count())},
   };
   if (!Sets(options.producer, "batch.size")) {
     defaults.emplace_back("batch.size", std::to_string(kBatchBytes));

@@ -88,6 +88,20 @@ bool IsInUse(rd_kafka_resp_err_t error) {
          error == RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS;
 }
 
+// Asks the coordinator for a change of the group's commits, which it refuses while the group has
+// members. `harmless`: errors after which all is as it was to be.
+template <typename Send, typename Outcome, typename Harmless>
+Status Change(Handle* handle, const std::string& group, rd_kafka_admin_op_t op,
+              const std::string& what, Send send, Outcome outcome, Harmless harmless) {
+  bool in_use = false;
+  const Status status =
+      AskCoordinator(handle, op, what, send, outcome, [&](rd_kafka_resp_err_t error) {
+        in_use = IsInUse(error);
+        return in_use || harmless(error) ? RD_KAFKA_RESP_ERR_NO_ERROR : error;
+      });
+  return in_use ? GroupInUse(group) : status;
+}
+
 }  // namespace
 
 Result<GroupDescription> DescribeGroup(Handle* handle, const std::string& group) {
@@ -165,9 +179,8 @@ Status SetGroupOffsets(Handle* handle, const std::string& group,
   const std::string what = "setting the offsets of group " + group;
   const PartitionList list = ToCommit(offsets);
   const AlterOffsets request(rd_kafka_AlterConsumerGroupOffsets_new(group.c_str(), list.get()));
-  bool in_use = false;
-  const Status status = AskCoordinator(
-      handle, RD_KAFKA_ADMIN_OP_ALTERCONSUMERGROUPOFFSETS, what,
+  return Change(
+      handle, group, RD_KAFKA_ADMIN_OP_ALTERCONSUMERGROUPOFFSETS, what,
       [&](auto* options, auto* queue) {
         rd_kafka_AlterConsumerGroupOffsets_t* requests[] = {request.get()};
         rd_kafka_AlterConsumerGroupOffsets(handle->get(), requests, 1, options, queue);
@@ -178,11 +191,7 @@ Status SetGroupOffsets(Handle* handle, const std::string& group,
             rd_kafka_event_AlterConsumerGroupOffsets_result(event), &count);
         return ErrorOf(Only(groups, count));
       },
-      [&](rd_kafka_resp_err_t error) {
-        in_use = IsInUse(error);
-        return in_use ? RD_KAFKA_RESP_ERR_NO_ERROR : error;
-      });
-  return in_use ? GroupInUse(group) : status;
+      [](rd_kafka_resp_err_t) { return false; });
 }
 
 Status DeleteGroupOffsets(Handle* handle, const std::string& group,
@@ -191,9 +200,8 @@ Status DeleteGroupOffsets(Handle* handle, const std::string& group,
   const std::string what = "deleting offsets of group " + group;
   const PartitionList list = ToList(partitions);
   const DeleteOffsets request(rd_kafka_DeleteConsumerGroupOffsets_new(group.c_str(), list.get()));
-  bool in_use = false;
-  const Status status = AskCoordinator(
-      handle, RD_KAFKA_ADMIN_OP_DELETECONSUMERGROUPOFFSETS, what,
+  return Change(
+      handle, group, RD_KAFKA_ADMIN_OP_DELETECONSUMERGROUPOFFSETS, what,
       [&](auto* options, auto* queue) {
         rd_kafka_DeleteConsumerGroupOffsets_t* requests[] = {request.get()};
         rd_kafka_DeleteConsumerGroupOffsets(handle->get(), requests, 1, options, queue);
@@ -204,12 +212,7 @@ Status DeleteGroupOffsets(Handle* handle, const std::string& group,
             rd_kafka_event_DeleteConsumerGroupOffsets_result(event), &count);
         return ErrorOf(Only(groups, count));
       },
-      [&](rd_kafka_resp_err_t error) {
-        in_use = IsInUse(error);
-        const bool nothing = in_use || IsUnknownGroup(error) || IsMissing(error);
-        return nothing ? RD_KAFKA_RESP_ERR_NO_ERROR : error;
-      });
-  return in_use ? GroupInUse(group) : status;
+      [](rd_kafka_resp_err_t error) { return IsUnknownGroup(error) || IsMissing(error); });
 }
 
 }  // namespace kstream::transport::kafka
