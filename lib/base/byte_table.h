@@ -110,13 +110,19 @@ class ByteTable {
   Entry* Find(std::string_view key) const {
     return size_ == 0 ? nullptr : Find(key, BytesHash::Of(key));
   }
+  // The same where the key's hash is known, as it is of one that is looked for in several tables.
+  Entry* Find(std::string_view key, uint64_t hash) const {
+    if (size_ == 0) return nullptr;
+    for (size_t at = hash & mask(); slots_[at].entry != nullptr; at = (at + 1) & mask()) {
+      if (slots_[at].hash == hash && slots_[at].entry->key() == key) return slots_[at].entry;
+    }
+    return nullptr;
+  }
 
   // The entry of a key, and whether it was made now, with an empty value.
-  std::pair<Entry*, bool> Make(std::string_view key) {
-    const uint64_t hash = BytesHash::Of(key);
-    if (size_ > 0) {
-      if (Entry* const found = Find(key, hash)) return {found, false};
-    }
+  std::pair<Entry*, bool> Make(std::string_view key) { return Make(key, BytesHash::Of(key)); }
+  std::pair<Entry*, bool> Make(std::string_view key, uint64_t hash) {
+    if (Entry* const found = Find(key, hash)) return {found, false};
     if ((size_ + 1) * 8 > slots_.size() * 5) Grow();
     void* const place = ::operator new(sizeof(Entry) + key.size(), kAlignment);
     auto* const entry = new (place) Entry(key, hash);
@@ -177,13 +183,6 @@ class ByteTable {
   static constexpr size_t kFirstSlots = 16;
 
   size_t mask() const { return slots_.size() - 1; }
-
-  Entry* Find(std::string_view key, uint64_t hash) const {
-    for (size_t at = hash & mask(); slots_[at].entry != nullptr; at = (at + 1) & mask()) {
-      if (slots_[at].hash == hash && slots_[at].entry->key() == key) return slots_[at].entry;
-    }
-    return nullptr;
-  }
 
   void Place(Slot slot) {
     size_t at = slot.hash & mask();

@@ -90,6 +90,15 @@ std::vector<std::unique_ptr<dsl::Column>> ColumnsOf(const AggregateSpec& spec,
   return columns;
 }
 
+Status CheckWindow(const AggregateSpec& spec) {
+  if (!spec.late.empty() && (!spec.window || spec.rows.empty())) {
+    return Status::Usage("records are late for windows, and go where rows do not");
+  }
+  if (!spec.window) return Status::Ok();
+  KSTREAM_RETURN_IF_ERROR(spec.window->Check());
+  return Status::Usage(fmt::format("windows such as {} are not there yet", spec.window->ToString()));
+}
+
 }  // namespace
 
 Result<ProcessorSupplier> GroupBy(GroupBySpec spec) {
@@ -108,12 +117,16 @@ Result<ProcessorSupplier> Aggregate(AggregateSpec spec) {
   if (spec.emit == Emit::kEvery && spec.every.count() <= 0) {
     return Status::Usage("rows cannot come more often than every 1ms");
   }
+  KSTREAM_RETURN_IF_ERROR(CheckWindow(spec));
   std::string description = dsl::Describe(spec);
   dsl::AggregationPlan plan{.new_format = {},
                             .by = spec.by,
+                            .window = spec.window,
                             .emit = spec.emit,
                             .every = spec.every,
                             .store = spec.store,
+                            .rows = spec.rows,
+                            .late = spec.late,
                             .route = spec.route,
                             .serdes = serdes};
   plan.new_format = [spec = std::move(spec), serdes] {

@@ -28,6 +28,14 @@ void AppendRoute(const RouteSpec& route, std::string* out) {
   AppendFlag("--partition", route.partition, out);
 }
 
+void AppendWindow(const WindowSpec& window, std::string* out) {
+  AppendFlag("--window", window.ToString(), out);
+  if (window.grace.count() > 0) {
+    AppendFlag("--grace", fmt::format("{}ms", window.grace.count()), out);
+  }
+  if (!window.zone.empty()) AppendFlag("--timezone", Quoted(window.zone), out);
+}
+
 std::string EmitOf(const AggregateSpec& spec) {
   switch (spec.emit) {
     case AggregateSpec::Emit::kFinal:
@@ -106,7 +114,10 @@ std::string Describe(const AggregateSpec& spec) {
     AppendFlag("--add", Quoted(spec.fold->add), &out);
     AppendFlag("--as", Quoted(spec.fold->name), &out);
   }
+  if (spec.window) AppendWindow(*spec.window, &out);
   AppendFlag("--emit", EmitOf(spec), &out);
+  if (!spec.rows.empty()) AppendFlag("rows-to", Quoted(spec.rows), &out);
+  if (!spec.late.empty()) AppendFlag("late-to", Quoted(spec.late), &out);
   AppendRoute(spec.route, &out);
   return out + Describe(spec.serdes);
 }

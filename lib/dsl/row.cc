@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "dsl/key_json.h"
+#include "expr/number.h"
 #include "record/json_document.h"
 
 namespace kstream::dsl {
@@ -13,7 +15,7 @@ constexpr std::string_view kDue = "$due";
 class JsonRows final : public RowFormat {
  public:
   JsonRows(std::vector<std::unique_ptr<Column>> columns, const Serde& key_serde)
-      : RowFormat(std::move(columns)), key_serde_(key_serde) {
+      : RowFormat(std::move(columns)), keys_(key_serde) {
     for (const auto& column : columns_) {
       std::string& name = names_.emplace_back();
       json::AppendQuoted(column->name(), &name);
@@ -21,10 +23,15 @@ class JsonRows final : public RowFormat {
     }
   }
 
-  Status Result(std::string_view key, const Row& row, std::optional<std::string>* value) override {
+  Status Result(std::string_view key, const WindowBounds* window, const Row& row,
+                std::optional<std::string>* value) override {
     std::string& json = Cleared(value);
     json.append("{\"key\":");
-    KSTREAM_RETURN_IF_ERROR(AppendKey(key, &json));
+    KSTREAM_RETURN_IF_ERROR(keys_.Append(key, &json));
+    if (window) {
+      expr::AppendInt(window->start, &json.append(",\"window_start\":"));
+      expr::AppendInt(window->end, &json.append(",\"window_end\":"));
+    }
     for (size_t i = 0; i < columns_.size(); i++) {
       json.append(",").append(names_[i]);
       columns_[i]->AppendResult(row.At(i), &json);
@@ -60,6 +67,7 @@ class JsonRows final : public RowFormat {
     }
     row->due = document.Find(document.root(), kDue) != json::kNoNode;
     row->timestamp = stored.timestamp;
+    row->stored = true;
     return true;
   }
 
@@ -70,19 +78,7 @@ class JsonRows final : public RowFormat {
     return **value;
   }
 
-  Status AppendKey(std::string_view key, std::string* json) {
-    const size_t begin = json->size();
-    Status status = key_serde_.ToJson(key, json);
-    if (status.ok() && key_serde_.kind() == Serde::Kind::kJson) {
-      json::Document document;
-      status = reader_.Parse(key, &document);
-      json->resize(begin);
-      if (status.ok()) json::AppendCompact(document, document.root(), json);
-    }
-    return status.At("the group's key");
-  }
-
-  const Serde key_serde_;
+  KeyJson keys_;
   std::vector<std::string> names_;  // "\"total\":"
   json::Reader reader_;
 };
@@ -91,7 +87,8 @@ class PlainRows final : public RowFormat {
  public:
   explicit PlainRows(std::vector<std::unique_ptr<Column>> column) : RowFormat(std::move(column)) {}
 
-  Status Result(std::string_view, const Row& row, std::optional<std::string>* value) override {
+  Status Result(std::string_view, const WindowBounds*, const Row& row,
+                std::optional<std::string>* value) override {
     State(row, value);
     return Status::Ok();
   }
@@ -103,6 +100,7 @@ class PlainRows final : public RowFormat {
     row->At(0).texts = std::make_unique<Accumulator::Texts>();
     row->At(0).texts->text = stored.value;
     row->timestamp = stored.timestamp;
+    row->stored = true;
     return true;
   }
 };

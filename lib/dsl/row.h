@@ -1,8 +1,9 @@
 // Row: all that an aggregate knows of one group, and the two ways of writing it.
 //
 // The aggregates of expressions write a result {"key":..,<columns>} and a state {<columns>} of
-// JSON; those of C++ functions are one value of the user's own, which is result and state alike. A
-// state that does not fit the columns is never guessed at. Tested by
+// JSON; those of C++ functions are one value of the user's own, which is result and state alike.
+// The result of a window has its bounds between key and columns. A state that does not fit the
+// columns is never guessed at. Tested by
 // tests/unit/dsl/aggregate_test.cc and aggregate_state_test.cc; the format is told in
 // share/doc/kstream/aggregates.md.
 #ifndef KSTREAM_DSL_ROW_H_
@@ -24,12 +25,20 @@
 
 namespace kstream::dsl {
 
+// Times in ms since the epoch. A session's end is the time of its last record; that of all other
+// windows is the first that is not within.
+struct WindowBounds {
+  int64_t start = 0, end = 0;
+  bool operator==(const WindowBounds&) const = default;
+};
+
 struct Row {
   static constexpr int64_t kNoTime = -1;
 
   int64_t timestamp = kNoTime;  // the largest of the group's records, ms since the epoch
   bool due = false;             // has changed since it was last forwarded
   bool dirty = false;           // has changed since it was last stored
+  bool stored = false;          // the store has it, as it was once
   Accumulator first;            // of the first column: most have no other
   std::unique_ptr<Accumulator[]> others;
 
@@ -50,8 +59,9 @@ class RowFormat {
   Status Prepare(const Record& record, const Row& row);
   size_t Apply(Row* row);
 
-  // What is forwarded; nullopt is a tombstone. kData: `key` is not of the serde of keys.
-  virtual Status Result(std::string_view key, const Row& row,
+  // What is forwarded; nullopt is a tombstone. `window` null: the row is of none. kData: `key` is
+  // not of the serde of keys.
+  virtual Status Result(std::string_view key, const WindowBounds* window, const Row& row,
                         std::optional<std::string>* value) = 0;
   // What is stored; nullopt: nothing.
   virtual void State(const Row& row, std::optional<std::string>* value) const = 0;

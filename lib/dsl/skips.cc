@@ -11,11 +11,18 @@ void Skips::Tell(std::string_view node) {
   const std::shared_ptr<SkipTotals> totals = std::exchange(totals_, nullptr);
   totals->no_key += no_key_;
   totals->no_value += no_value_;
+  totals->late += late_;
   if (--totals->tasks > 0) return;
   const int64_t no_key = totals->no_key.exchange(0), no_value = totals->no_value.exchange(0);
-  if (no_key + no_value == 0) return;
-  Log(LogLevel::kInfo,
-      fmt::format("{}: left out {} without a key and {} without a value", node, no_key, no_value));
+  if (no_key + no_value > 0) {
+    Log(LogLevel::kInfo, fmt::format("{}: left out {} without a key and {} without a value", node,
+                                     no_key, no_value));
+  }
+  if (const int64_t late = totals->late.exchange(0); late > 0) {
+    Log(LogLevel::kWarning,
+        fmt::format("{}: {} came late, when their windows had closed: a longer grace takes them",
+                    node, late));
+  }
 }
 
 }  // namespace kstream::dsl

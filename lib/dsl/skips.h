@@ -1,5 +1,5 @@
-// Skips: records that are of no group, counted over all tasks of an operator and told once, by the
-// last of them that closes.
+// Skips: records that are of no group, or late, counted over all tasks of an operator and told
+// once, by the last of them that closes.
 #ifndef KSTREAM_DSL_SKIPS_H_
 #define KSTREAM_DSL_SKIPS_H_
 
@@ -17,7 +17,7 @@ namespace kstream::dsl {
 // Shared by the tasks of an operator.
 struct SkipTotals {
   std::atomic<int> tasks{0};
-  std::atomic<int64_t> no_key{0}, no_value{0};
+  std::atomic<int64_t> no_key{0}, no_value{0}, late{0};
 };
 
 // Of one task.
@@ -32,12 +32,14 @@ class Skips {
 
   void NoKey() { no_key_++; }
   void NoValue() { no_value_++; }
+  // It came when its windows had closed.
+  void Late() { late_++; }
   // The task closes: `node` is the operator's.
   void Tell(std::string_view node);
 
  private:
   std::shared_ptr<SkipTotals> totals_;  // null once told
-  int64_t no_key_ = 0, no_value_ = 0;
+  int64_t no_key_ = 0, no_value_ = 0, late_ = 0;
 };
 
 }  // namespace kstream::dsl

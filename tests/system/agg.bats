@@ -142,7 +142,16 @@ u2,1'
   refused 2 '--emit: every:0s is not longer than 0' --count --emit every:0s
   refused 2 "--count: '.x' is neither NAME nor NAME=EXPR" --count=.x
   refused 2 "unexpected argument '.x': inputs are named with --input" --count .x
-  refused 2 'unknown flag --window' --count --window tumbling:1m
+  refused 2 "--window: 'daily' is none of tumbling:DURATION, hopping:SIZE/HOP, sliding:DURATION, session:GAP" --count --window daily
+  refused 2 "--window: 'hopping:1m' lacks the hop" --count --window hopping:1m
+  refused 2 '--window: a window of 0ms is not longer than 0' --count --window tumbling:0s
+  refused 2 '--window: a gap of 0ms is not longer than 0' --count --window session:0s
+  refused 2 '--window: a hop of 2000ms is longer than its window of 1000ms' --count --window hopping:1s/2s
+  refused 2 '--window: each record would be in 604800000 windows: take a longer hop' --count --window hopping:7d/1ms
+  refused 2 "there is no time zone 'Europe/Berln': did you mean Europe/Berlin?" --count --window tumbling:1d --timezone Europe/Berln
+  refused 2 'a time zone is for windows of whole days' --count --window tumbling:1h --timezone Europe/Berlin
+  refused 2 '--grace is for windows: give a --window' --count --grace 1s
+  refused 2 '--late is for windows: give a --window' --count --late x
   refused 3 '--sum: ' --sum '.a +'
   refused 2 '--emit final with --app' -b localhost:1 -i t -G app --count --emit final
 }

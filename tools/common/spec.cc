@@ -130,6 +130,14 @@ std::string EmitOf(const AggregateSpec& spec) {
   return std::string(kNames[static_cast<size_t>(spec.emit)]);
 }
 
+// Options carry the names of the flags.
+void AddWindow(const WindowSpec& window, Json* aggregate) {
+  (*aggregate)["window"] = window.ToString();
+  if (window.grace.count() > 0) (*aggregate)["grace"] = Print(window.grace);
+  if (!window.zone.empty()) (*aggregate)["timezone"] = window.zone;
+  if (window.retention.count() > 0) (*aggregate)["retention"] = Print(window.retention);
+}
+
 // `group`: the node before a repartition, which a topology file leaves to whoever runs it.
 Json Aggregation(const PlanNode& node, const AggregateSpec& spec, const PlanNode* group,
                  ExpressionPrinter* printer) {
@@ -147,6 +155,7 @@ Json Aggregation(const PlanNode& node, const AggregateSpec& spec, const PlanNode
     aggregate["add"] = printer->Put(spec.fold->add);
     aggregate["as"] = spec.fold->name;
   }
+  if (spec.window) AddWindow(*spec.window, &aggregate);
   aggregate["emit"] = EmitOf(spec);
   Json json = {{"from", group ? group->parents.front() : node.parents.front()},
                {"aggregate", std::move(aggregate)}};

@@ -79,6 +79,13 @@ Setter ChooseEmit(std::optional<Emit>* emit, std::chrono::milliseconds* every) {
   };
 }
 
+Setter SetDuration(std::optional<std::chrono::milliseconds>* target) {
+  return [target](std::string_view text) {
+    KSTREAM_ASSIGN_OR_RETURN(*target, ParseDuration(text));
+    return Status::Ok();
+  };
+}
+
 Flag FunctionFlag(std::string_view names, std::string_view help, Kind kind,
                   std::vector<AggregateFunction>* functions) {
   return {
@@ -131,11 +138,40 @@ FlagGroup AggTool::OwnFlags() {
                    .metavar = "NAME",
                    .help = "the name of the fold's result (default value)",
                    .set = Set(&as_)});
+  flags.push_back({.names = "--window",
+                   .metavar = "WINDOW",
+                   .help = "a row for each group and window: tumbling:DUR, hopping:SIZE/HOP, "
+                           "sliding:DUR or session:GAP, by the times of records",
+                   .set = [this](std::string_view text) {
+                     KSTREAM_ASSIGN_OR_RETURN(window_, WindowSpec::Parse(text));
+                     return Status::Ok();
+                   }});
+  flags.push_back({.names = "--grace",
+                   .metavar = "DUR",
+                   .help = "how long past its end a window waits for records that are out of order "
+                           "(default 0s)",
+                   .set = SetDuration(&grace_)});
+  flags.push_back({.names = "--timezone",
+                   .metavar = "ZONE",
+                   .help = "windows of whole days are those of ZONE, such as Europe/Berlin "
+                           "(default UTC)",
+                   .set = Set(&zone_)});
+  flags.push_back({.names = "--late",
+                   .metavar = "DST",
+                   .help = "write records that are too late for their windows to DST, as they came",
+                   .takes_file = true,
+                   .set = Set(&late_)});
+  flags.push_back({.names = "--retention",
+                   .metavar = "DUR",
+                   .help = "how long past its end the rows of a window stay in the store (default: "
+                           "as long as it waits)",
+                   .set = SetDuration(&retention_)});
   flags.push_back({.names = "--emit",
                    .metavar = "final|update|change|every:DUR",
-                   .help = "when rows are written: final, all at the end of input (default where "
-                           "no state is kept); update, at each commit those that changed (default "
-                           "on topics with --app); change, each change; every:DUR, those that "
+                   .help = "when rows are written: final, those of a window when it closes (the "
+                           "default with --window), or all at the end of input (default where no "
+                           "state is kept); update, at each commit those that changed (default on "
+                           "topics with --app); change, each change; every:DUR, those that "
                            "changed, by the wall clock",
                    .set = ChooseEmit(&emit_, &every_)});
   flags.push_back({.names = "--store",
@@ -157,11 +193,32 @@ Status AggTool::SetFold(AggregateSpec* spec) const {
   return Status::Ok();
 }
 
+Status AggTool::SetWindow(AggregateSpec* spec) const {
+  if (!window_) {
+    std::string_view flag = grace_           ? "--grace"
+                            : retention_     ? "--retention"
+                            : !zone_.empty() ? "--timezone"
+                            : !late_.empty() ? "--late"
+                                             : "";
+    return flag.empty() ? Status::Ok()
+                        : Status::Usage(fmt::format("{} is for windows: give a --window", flag));
+  }
+  spec->window = *window_;
+  spec->window->grace = grace_.value_or(std::chrono::milliseconds(0));
+  spec->window->retention = retention_.value_or(std::chrono::milliseconds(0));
+  spec->window->zone = zone_;
+  if (!late_.empty()) {
+    spec->rows = "out";
+    spec->late = "late";
+  }
+  return Status::Ok();
+}
+
 Status AggTool::SetEmit(bool topics, AggregateSpec* spec) const {
   const bool kept = topics && !options_.runtime.app.empty();
-  spec->emit = emit_.value_or(kept ? Emit::kUpdate : Emit::kFinal);
+  spec->emit = emit_.value_or(kept && !window_ ? Emit::kUpdate : Emit::kFinal);
   spec->every = every_;
-  if (!kept || spec->emit != Emit::kFinal) return Status::Ok();
+  if (!kept || window_ || spec->emit != Emit::kFinal) return Status::Ok();
   return Status::Usage(
       "--emit final with --app: without a window nothing is final before the input ends, and that "
       "of an application goes on: use update, change or every:DUR");
@@ -187,6 +244,7 @@ Status AggTool::AddNodes(const Places& places, StagePlan* plan) {
                      .route = {.to = {}, .partition = options_.partition},
                      .serdes = options_.runtime.serdes};
   KSTREAM_RETURN_IF_ERROR(SetFold(&spec));
+  KSTREAM_RETURN_IF_ERROR(SetWindow(&spec));
   KSTREAM_RETURN_IF_ERROR(SetEmit(HasTopics(source), &spec));
   // Without an application nothing is kept, and rows need a store only to be more than fit in
   // memory.
@@ -211,6 +269,9 @@ Status AggTool::AddNodes(const Places& places, StagePlan* plan) {
   SerdeNames rows = options_.runtime.serdes;
   rows.value = "json";
   std::get<SinkSpec>(plan->nodes.back().spec).serdes = std::move(rows);
+  if (late_.empty()) return Status::Ok();
+  KSTREAM_ASSIGN_OR_RETURN(Location late, places.Parse("--late", late_));
+  AddSink(options_, "late", std::move(late), "agg", plan);
   return Status::Ok();
 }
 

@@ -10,6 +10,7 @@
 
 #include "common/stage_tool.h"
 #include "kstream/operators.h"
+#include "kstream/windows.h"
 
 namespace kstream::tools {
 
@@ -26,6 +27,7 @@ class AggTool : public StageTool {
 
  private:
   Status SetFold(AggregateSpec* spec) const;
+  Status SetWindow(AggregateSpec* spec) const;
   Status SetEmit(bool topics, AggregateSpec* spec) const;
   // Whether records of one group may be in several tasks.
   bool Scattered(const SourceSpec& source) const;
@@ -33,6 +35,9 @@ class AggTool : public StageTool {
   std::optional<Expression> by_, init_, add_;
   std::vector<AggregateFunction> functions_;
   std::string as_;
+  std::optional<WindowSpec> window_;
+  std::optional<std::chrono::milliseconds> grace_, retention_;
+  std::string zone_, late_;
   std::optional<AggregateSpec::Emit> emit_;
   std::chrono::milliseconds every_{0};
   std::string store_ = "agg";

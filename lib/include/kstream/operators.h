@@ -17,6 +17,7 @@
 #include "kstream/expression.h"
 #include "kstream/processor.h"
 #include "kstream/serdes.h"
+#include "kstream/windows.h"
 
 namespace kstream {
 
@@ -95,7 +96,7 @@ struct FoldSpec {
 
 struct AggregateSpec {
   enum class Emit : uint8_t {
-    kFinal,   // all rows when the input has ended
+    kFinal,   // all rows when the input has ended; of a window, when it closes
     kUpdate,  // at each commit point the rows that changed
     kChange,  // each change
     kEvery,   // the rows that changed, every `every` by the wall clock
@@ -103,11 +104,15 @@ struct AggregateSpec {
 
   std::vector<AggregateFunction> functions = {};
   std::optional<FoldSpec> fold = {};
-  std::optional<Expression> by = {};  // the group; without it, the record's key
+  std::optional<Expression> by = {};      // the group; without it, the record's key
+  std::optional<WindowSpec> window = {};  // a row for each group and window
   Emit emit = Emit::kUpdate;
   std::chrono::milliseconds every{0};  // with kEvery
   std::string store = {};  // a key-value store of this operator alone; empty: rows stay in memory
-  RouteSpec route = {};    // where rows go: `.` is the row
+  // Names of children. Rows go to all of them, or to `rows`; records that come too late for their
+  // window go, as they came, to `late`, if it is named.
+  std::string rows = {}, late = {};
+  RouteSpec route = {};  // where rows go: `.` is the row
   SerdeNames serdes = {};
 };
 
@@ -119,8 +124,16 @@ struct AggregateSpec {
 // nothing. As with GroupBy, records of no group are left out and counted. In one call rows come in
 // the order of the bytes of their keys.
 //
+// With a window the value is {"key":..,"window_start":ms,"window_end":ms,<aggregates>}, a session's
+// end being the time of its last record. kFinal gives a stream: one record for each group and
+// window, when it closes, in the order of the windows' ends, starts and keys. Otherwise the rows
+// are a table, whose record keys are ["<group>",<start>] in JSON, of sessions with the end too; a
+// sink that goes by the key puts them where the group's key alone would be. A record without a
+// time, or with one past the year 9999, is bad.
+//
 // kUsage: no function; a name twice, or one that is taken ("key"); a function without its argument;
-// kEvery without a period; an unknown serde.
+// kEvery without a period; `late` without `rows` or without a window; a window that Check refuses;
+// an unknown serde.
 KSTREAM_EXPORT Result<ProcessorSupplier> Aggregate(AggregateSpec spec);
 
 }  // namespace kstream

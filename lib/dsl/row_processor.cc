@@ -1,0 +1,237 @@
+#include "dsl/row_processor.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/printable.h"
+#include "dsl/operator.h"
+
+namespace kstream::dsl {
+namespace {
+
+// What a group costs beside its key and what its columns say of themselves.
+size_t SizeOfRow(size_t columns) {
+  return ByteTable<Row>::kEntryBytes + columns * sizeof(Accumulator);
+}
+
+// The first bytes of a key as a number, by which most keys are told apart without being looked at:
+// entries lie all over the memory.
+uint64_t HeadOf(std::string_view key) {
+  uint64_t head = 0;
+  for (size_t i = 0; i < sizeof(head); i++) {
+    head = head << 8 | (i < key.size() ? static_cast<unsigned char>(key[i]) : 0);
+  }
+  return head;
+}
+
+void Sort(std::vector<RowTable::Entry*>* entries) {
+  std::vector<std::pair<uint64_t, RowTable::Entry*>> by_head;
+  by_head.reserve(entries->size());
+  for (RowTable::Entry* const entry : *entries) by_head.emplace_back(HeadOf(entry->key()), entry);
+  std::sort(by_head.begin(), by_head.end(), [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first < b.first : a.second->key() < b.second->key();
+  });
+  std::ranges::transform(by_head, entries->begin(), [](const auto& pair) { return pair.second; });
+}
+
+}  // namespace
+
+RowProcessor::RowProcessor(const AggregationPlan& plan)
+    : emit_(plan.emit),
+      every_(plan.every),
+      store_name_(plan.store),
+      rows_to_(plan.rows),
+      most_bytes_(plan.most_bytes),
+      format_(plan.new_format()),
+      route_(plan.route, plan.serdes),
+      skips_(plan.skips) {
+  if (plan.by) by_.emplace("--by", *plan.by, plan.serdes);
+}
+
+Status RowProcessor::Init(ProcessorContext& context) {
+  context_ = &context;
+  if (!store_name_.empty()) {
+    KSTREAM_ASSIGN_OR_RETURN(StateStore* const store, context.Store(store_name_));
+    store_ = dynamic_cast<KeyValueStore*>(store);
+    if (!store_) {
+      return Status::Usage(fmt::format("store '{}' is no key-value store", store_name_));
+    }
+  }
+  if (emit_ != Emit::kEvery) return Status::Ok();
+  return context.Schedule(every_, PunctuationType::kWallClockTime).status();
+}
+
+void RowProcessor::Close() { skips_.Tell(context_ ? context_->node() : "aggregate"); }
+
+Result<bool> RowProcessor::GroupOf(const Record& record, Bytes* key) {
+  if (!record.value) {
+    skips_.NoValue();
+    return false;
+  }
+  if (by_) {
+    KSTREAM_RETURN_IF_ERROR(by_->Key(InputOf(record), key));
+  } else {
+    *key = record.key;
+  }
+  if (!*key) skips_.NoKey();
+  return key->has_value();
+}
+
+Result<RowProcessor::Entry*> RowProcessor::Find(RowTable* table, std::string_view key,
+                                                uint64_t hash, bool* fresh) {
+  *fresh = false;
+  if (Entry* const found = table->rows.Find(key, hash)) return found;
+  Row row = format_->Empty();
+  bool stored = false;
+  if (store_ && !table->whole) {
+    KSTREAM_ASSIGN_OR_RETURN(stored, store_->Find(StoreKey(*table, key), &stored_));
+    if (stored) KSTREAM_RETURN_IF_ERROR(Restore(key, stored_, &row));
+  }
+  if (!stored) {
+    // A key that cannot be printed is found now, while its record is at hand.
+    KSTREAM_RETURN_IF_ERROR(format_->Result(key, table->bounds(), row, &text_));
+  }
+  *fresh = true;
+  Entry* const entry = table->rows.Make(key, hash).first;
+  entry->value = std::move(row);
+  Grow(table, key.size() + SizeOfRow(format_->columns()));
+  return entry;
+}
+
+void RowProcessor::Forget(RowTable* table, Entry* entry) {
+  const size_t bytes = entry->key().size() + SizeOfRow(format_->columns());
+  table->bytes -= bytes;
+  bytes_ -= bytes;
+  table->rows.Erase(entry);
+}
+
+Status RowProcessor::Restore(std::string_view key, const StoredRow& stored, Row* row) const {
+  std::string why;
+  if (format_->Restore(stored, row, &why)) return Status::Ok();
+  return Status(StatusCode::kState,
+                fmt::format("store '{}', key {}: {}: what is kept was made by other aggregates; "
+                            "name another store, or reset the application",
+                            store_name_, Printable(key), why));
+}
+
+Status RowProcessor::Apply(RowTable* table, const Record& record, Entry* entry) {
+  Row& row = entry->value;
+  // A group that was deleted begins anew, with its time: nothing else is known of it after a
+  // restart.
+  if (row.gone()) row.timestamp = Row::kNoTime;
+  if (record.timestamp_type != TimestampType::kNone) {
+    row.timestamp = std::max(row.timestamp, record.timestamp);
+  }
+  if (const size_t grown = format_->Apply(&row)) Grow(table, grown);
+  const bool listed = row.due || row.dirty;
+  row.due = row.due || emit_ == Emit::kUpdate || emit_ == Emit::kEvery;
+  row.dirty = store_ != nullptr;
+  if (!listed && (row.due || row.dirty)) table->touched.push_back(entry);
+  return emit_ == Emit::kChange ? Forward(table->bounds(), entry->key(), row) : Status::Ok();
+}
+
+Status RowProcessor::Forward(const WindowBounds* window, std::string_view key, const Row& row) {
+  KSTREAM_RETURN_IF_ERROR(format_->Result(key, window, row, &text_));
+  Record record;
+  record.key = key;
+  record.value = text_ ? Bytes(*text_) : std::nullopt;
+  record.timestamp = row.timestamp;
+  if (row.timestamp != Row::kNoTime) record.timestamp_type = TimestampType::kCreateTime;
+  if (!route_.trivial()) {
+    const Record unrouted = record;
+    KSTREAM_RETURN_IF_ERROR(route_.Apply(InputOf(unrouted), &record));
+  }
+  return rows_to_.empty() ? context_->Forward(record) : context_->Forward(record, rows_to_);
+}
+
+Status RowProcessor::ForwardDue(RowTable* table) {
+  Sort(&table->touched);
+  for (Entry* const entry : table->touched) {
+    if (!entry->value.due) continue;
+    entry->value.due = false;  // whatever comes of it
+    entry->value.dirty = store_ != nullptr;
+    KSTREAM_RETURN_IF_ERROR(Forward(table->bounds(), entry->key(), entry->value));
+  }
+  if (!store_) table->touched.clear();
+  return Status::Ok();
+}
+
+Status RowProcessor::ForwardAll(RowTable* table) {
+  if (store_ && !table->whole) {
+    KSTREAM_RETURN_IF_ERROR(Store(table));
+    return ForEachStored(*table, [&](std::string_view key, const Row& row) {
+      return Forward(table->bounds(), key, row);
+    });
+  }
+  std::vector<Entry*> all = table->rows.Entries();
+  Sort(&all);
+  for (const Entry* const entry : all) {
+    KSTREAM_RETURN_IF_ERROR(Forward(table->bounds(), entry->key(), entry->value));
+  }
+  return Status::Ok();
+}
+
+Status RowProcessor::ForEachStored(
+    const RowTable& table, const std::function<Status(std::string_view key, Row row)>& visit) {
+  Status failure;
+  const auto read = [&](std::string_view key, std::string_view value, int64_t timestamp) {
+    if (!key.starts_with(table.prefix)) return false;
+    key.remove_prefix(table.prefix.size());
+    stored_.value = value;
+    stored_.timestamp = timestamp;
+    Row row = format_->Empty();
+    failure = Restore(key, stored_, &row);
+    if (failure.ok()) failure = visit(key, std::move(row));
+    return failure.ok();
+  };
+  KSTREAM_RETURN_IF_ERROR(store_->RangeRows(table.prefix, std::nullopt, read));
+  return failure;
+}
+
+Status RowProcessor::Store(RowTable* table) {
+  if (!store_) return Status::Ok();
+  Sort(&table->touched);
+  std::vector<Entry*> due;
+  for (Entry* const entry : table->touched) {
+    Row& row = entry->value;
+    if (row.due) due.push_back(entry);
+    if (!std::exchange(row.dirty, false)) continue;
+    format_->State(row, &text_);
+    const std::string_view key = StoreKey(*table, entry->key());
+    KSTREAM_RETURN_IF_ERROR(text_ ? store_->Put(key, *text_, row.timestamp) : store_->Delete(key));
+    row.stored = true;
+  }
+  table->touched = std::move(due);
+  return Status::Ok();
+}
+
+Status RowProcessor::RestoreDue(RowTable* table) {
+  return ForEachStored(*table, [&](std::string_view key, Row row) {
+    if (!row.due) return Status::Ok();
+    Entry* const entry = table->rows.Make(key).first;
+    entry->value = std::move(row);
+    table->touched.push_back(entry);
+    Grow(table, key.size() + stored_.value.size() + SizeOfRow(format_->columns()));
+    return Status::Ok();
+  });
+}
+
+void RowProcessor::Clear(RowTable* table) {
+  table->touched.clear();
+  table->rows.clear();
+  bytes_ -= std::exchange(table->bytes, 0);
+}
+
+std::string_view RowProcessor::StoreKey(const RowTable& table, std::string_view key) {
+  if (table.prefix.empty()) return key;
+  return store_key_.assign(table.prefix).append(key);
+}
+
+void RowProcessor::Grow(RowTable* table, size_t bytes) {
+  table->bytes += bytes;
+  bytes_ += bytes;
+}
+
+}  // namespace kstream::dsl

@@ -1,0 +1,134 @@
+// RowProcessor: what the processors of all aggregates do alike: find a record's group, take the
+// record into a row, forward and store rows, and read them back.
+//
+// Rows that records touch stay decoded in tables, one a window (the aggregate without windows has
+// one), so that a record costs a look-up and what its functions calculate, and no text is parsed or
+// printed. At a commit point each row that changed is written to the store once, and forwarded once
+// in the mode `update`. Without a store the tables are all there is.
+//
+// Tested by tests/unit/dsl/aggregate_test.cc, aggregate_state_test.cc and window_*_test.cc.
+#ifndef KSTREAM_DSL_ROW_PROCESSOR_H_
+#define KSTREAM_DSL_ROW_PROCESSOR_H_
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/byte_table.h"
+#include "dsl/route.h"
+#include "dsl/row.h"
+#include "dsl/skips.h"
+#include "expr/single_value.h"
+#include "kstream/operators.h"
+#include "kstream/processor.h"
+#include "kstream/windows.h"
+#include "record/serde.h"
+
+namespace kstream::dsl {
+
+// What the processors of all tasks have in common.
+struct AggregationPlan {
+  std::function<std::unique_ptr<RowFormat>()> new_format;
+  std::optional<Expression> by = {};
+  std::optional<WindowSpec> window = {};
+  AggregateSpec::Emit emit = AggregateSpec::Emit::kUpdate;
+  std::chrono::milliseconds every{0};
+  std::string store = {};
+  std::string rows = {}, late = {};  // names of children
+  RouteSpec route = {};
+  Serdes serdes = {};
+  std::shared_ptr<SkipTotals> skips = std::make_shared<SkipTotals>();
+  size_t most_bytes = size_t{16} << 20;  // in memory, with a store
+};
+
+// The rows of one window, or of all time, as far as they are in memory.
+struct RowTable {
+  using Entry = ByteTable<Row>::Entry;
+
+  std::optional<WindowBounds> window = {};
+  std::string prefix = {};  // of its rows' keys in the store
+  bool whole = false;       // the store has no row of it that is not here too
+  ByteTable<Row> rows = {};
+  std::vector<Entry*> touched = {};  // those that are due or dirty, each once
+  size_t bytes = 0;                  // what the rows take, about
+
+  const WindowBounds* bounds() const { return window ? &*window : nullptr; }
+};
+
+class RowProcessor : public Processor {
+ public:
+  Status Init(ProcessorContext& context) override;
+  void Close() override;
+
+ protected:
+  using Entry = RowTable::Entry;
+  using Emit = AggregateSpec::Emit;
+
+  explicit RowProcessor(const AggregationPlan& plan);
+
+  ProcessorContext& context() const { return *context_; }
+  KeyValueStore* store() const { return store_; }  // null: none
+  Emit emit() const { return emit_; }
+  Skips& skips() { return skips_; }
+  // Whether memory is full, and there is a store to write rows to.
+  bool full() const { return store_ && bytes_ > most_bytes_; }
+
+  // False: the record is of no group, and is counted. The key lives until the next call.
+  Result<bool> GroupOf(const Record& record, Bytes* key);
+
+  // The row of a group, read from the store or made anew: then *fresh, and it is no record's yet.
+  Result<Entry*> Find(RowTable* table, std::string_view key, uint64_t hash, bool* fresh);
+  // Takes back a fresh one.
+  void Forget(RowTable* table, Entry* entry);
+  // What a record would make of a row: kData, and nothing has changed, or Apply makes it so.
+  Status Prepare(const Record& record, const Row& row) { return format_->Prepare(record, row); }
+  Status Apply(RowTable* table, const Record& record, Entry* entry);
+
+  // Those that have changed since they were last forwarded, by key.
+  Status ForwardDue(RowTable* table);
+  // All of them, by key: of a table that is whole, or else all that the store has.
+  Status ForwardAll(RowTable* table);
+  Status Forward(const WindowBounds* window, std::string_view key, const Row& row);
+  // Writes those that have changed.
+  Status Store(RowTable* table);
+  // Takes from the store what had yet to be forwarded when another process ended.
+  Status RestoreDue(RowTable* table);
+  // Empties the table. What was not stored is gone.
+  void Clear(RowTable* table);
+
+  // kState: it is the state of other aggregates.
+  Status Restore(std::string_view key, const StoredRow& stored, Row* row) const;
+
+ private:
+  // Walks over what the store has of a table.
+  Status ForEachStored(const RowTable& table,
+                       const std::function<Status(std::string_view key, Row row)>& visit);
+  std::string_view StoreKey(const RowTable& table, std::string_view key);
+  void Grow(RowTable* table, size_t bytes);
+
+  const Emit emit_;
+  const std::chrono::milliseconds every_;
+  const std::string store_name_, rows_to_;
+  const size_t most_bytes_;
+  const std::unique_ptr<RowFormat> format_;
+  std::optional<expr::SingleValue> by_;
+  Route route_;
+  Skips skips_;
+
+  ProcessorContext* context_ = nullptr;
+  KeyValueStore* store_ = nullptr;
+  size_t bytes_ = 0;  // of all tables
+  StoredRow stored_;
+  std::optional<std::string> text_;
+  std::string store_key_;
+};
+
+}  // namespace kstream::dsl
+
+#endif  // KSTREAM_DSL_ROW_PROCESSOR_H_
