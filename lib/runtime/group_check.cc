@@ -7,6 +7,7 @@
 #include <random>
 #include <utility>
 
+#include "base/stopped.h"
 #include "kstream/log.h"
 
 namespace kstream::runtime {
@@ -106,6 +107,7 @@ Result<GroupCheck::Verdict> GroupCheck::Check() {
 Status GroupCheck::Precheck() {
   const std::lock_guard lock(mutex_);
   const auto group = admin_->DescribeGroup(options_.app);
+  if (IsStopped(group.status())) return group.status();
   if (!group.ok()) return Status::Ok();
   KSTREAM_RETURN_IF_ERROR(LeaveForNewer(*group));
   for (const transport::GroupMember& member : group->members) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "base/stopped.h"
 #include "kstream/internal_topics.h"
 #include "runtime/file_cluster.h"
 #include "runtime/output_check.h"
@@ -103,7 +104,12 @@ Status RunShared::Open() {
 
 Status RunLoop(RunState* state, OutputFiles* files, const LoopCallbacks& callbacks) {
   RunShared shared(state, files);
-  KSTREAM_RETURN_IF_ERROR(shared.Open());
+  if (Status opened = shared.Open(); !opened.ok()) {
+    if (!IsStopped(opened)) return opened;
+    // Nothing was read yet, so nothing is left undone.
+    Log(LogLevel::kInfo, opened.message());
+    return Status::Ok();
+  }
   shared.on_ready = [&](int thread, bool ready) {
     callbacks.on_ready(thread, ready, shared.threads);
   };

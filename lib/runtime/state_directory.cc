@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "base/log.h"
+#include "base/stopped.h"
 
 namespace kstream::runtime {
 namespace {
@@ -240,7 +241,11 @@ Result<std::unique_ptr<StateDirectory>> StateDirectory::Open(const std::string& 
       return directory;
     }
     const std::string holder = SignerOf(path);
-    if (stop || std::chrono::steady_clock::now() >= end) {
+    if (stop) {
+      return Stopped(
+          fmt::format("stopped while state directory {} was in use by {}", path, holder));
+    }
+    if (std::chrono::steady_clock::now() >= end) {
       return Status(StatusCode::kState,
                     fmt::format("state directory {} is in use by {}: stop it, or give this one "
                                 "another with --state-dir",

@@ -53,8 +53,8 @@ struct StoreDirectory {
 class StateDirectory {
  public:
   // Makes <root>/<app> and locks it; while another holds it, says so once and waits up to `wait`.
-  // kState: still in use, not writable, no room, damaged. Gives up early, kState too, when `stop`
-  // is set.
+  // kState: still in use, not writable, no room, damaged. Gives up early, kStopped, when `stop` is
+  // set.
   static Result<std::unique_ptr<StateDirectory>> Open(const std::string& root, std::string_view app,
                                                       const std::atomic<bool>& stop,
                                                       std::chrono::milliseconds wait = kLockWait);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "base/stopped.h"
 #include "record/json_document.h"
 
 namespace kstream::runtime {
@@ -175,6 +176,8 @@ Result<bool> StreamThread::Step() {
 
 Status StreamThread::Finish(Status outcome) {
   SetState(ThreadState::kStopping);
+  // A stop that came before an answer is an end like any other.
+  if (IsStopped(outcome)) outcome = Status::Ok();
   // Another may take its place; one that has come to its end goes on counting.
   if (at_end_ && (!outcome.ok() || stood_still_)) shared_->at_end--;
   if (committer_ && !shared_->files->closed() && outcome.code() != StatusCode::kFenced) {
@@ -219,6 +222,7 @@ Status StreamThread::FinishEpochs() {
   Status finished = committer_->Finish();
   if (finished.ok()) return finished;
   if (outputs_.transactional()) static_cast<void>(outputs_.Abort());
+  if (IsStopped(finished)) return Status::Ok();  // the outputs were not opened: nothing was sent
   // No failure of ours: whoever has the tasks now reads again what this commit would have saved.
   const bool moved = finished.code() == StatusCode::kFenced && !outputs_.transactional();
   if (!moved && Awake().ok()) return finished;

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "base/stopped.h"
 #include "runtime/changelogs.h"
 #include "runtime/encoding.h"
 #include "runtime/grouper_choice.h"
@@ -270,7 +271,7 @@ Result<transport::Producer::Topic*> ThreadOutputs::TopicNamed(const std::string&
   if (topic.ok()) topics.emplace(name, *topic);
   // A topic that cannot be written ends the stage, unless bad records are to be set aside: then
   // that of one record is its own fault.
-  if (!topic.ok() && state_->options.on_error != OnError::kFail) {
+  if (!topic.ok() && state_->options.on_error != OnError::kFail && !IsStopped(topic.status())) {
     return Status::Data(std::string(topic.status().message()));
   }
   return topic;

@@ -192,6 +192,57 @@ error'
   assert_equal "$(tail -n 1 err | sed 's/.*\x1b\[K//')" '% kstream-filter: 1 read, 1 written, 0 skipped'
 }
 
+# Starts a broker that takes connections and never answers; sets $address. It ends by itself.
+start_silent() {
+  rm -f silent
+  python3 -c '
+import signal, socket
+signal.alarm(60)
+server, asked = socket.create_server(("127.0.0.1", 0)), []
+print("127.0.0.1:%d" % server.getsockname()[1], flush=True)
+while True:
+    asked.append(server.accept()[0])
+    asked[-1].recv(1)
+    print("asked", flush=True)
+' >silent 3>&- &
+  silent=$!
+  await silent
+  address=$(head -n 1 silent)
+}
+
+# Waits until somebody has asked the silent broker something.
+await_question() {
+  for ((i = 0; i < 200; i++)); do
+    ! grep -q asked silent || return 0
+    sleep 0.05
+  done
+  fail 'nobody asked'
+}
+
+@test "a first signal before a broker has answered is a normal end, as later" {
+  for group in '' '-G app'; do
+    start_silent
+    # shellcheck disable=SC2086  # two words or none
+    kstream-filter -b "$address" -i orders $group true >out 2>err 3>&- &
+    pid=$!
+    await_question
+    kill -TERM "$pid"
+    wait "$pid"
+    kill "$silent"
+    assert_equal "$(cat out)" ''
+    assert_equal "$(sed 's/while asking for .*, and/and/' err)" "% kstream-filter: stopped and $address had not answered
+% kstream-filter: 0 read, 0 written, 0 skipped"
+  done
+}
+
+@test "--timeout before a broker has answered: 124" {
+  start_silent
+  try 124 kstream-filter -b "$address" -i orders --timeout 200ms true
+  kill "$silent"
+  assert_stderr_has "stopped while asking for metadata, and $address had not answered"
+  assert_stderr_has 'kstream-filter: error: the time given by --timeout is over'
+}
+
 @test "an unreachable broker: exit 4 within a minute, nothing on stdout (CLI-2 2)" {
   try 4 timeout 70 kstream-filter -b 127.0.0.1:1 -i orders -e true
   assert_output ''

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "base/stopped.h"
 #include "transport/kafka/errors.h"
 
 namespace kstream::transport::kafka {
@@ -174,7 +175,7 @@ void Handle::UseConsumerQueue() {
 }
 
 Status Handle::Stopped(std::string_view what) const {
-  return Status::Cluster(fmt::format("stopped while {}, and {} had not answered", what, brokers_));
+  return kstream::Stopped(fmt::format("stopped while {}, and {} had not answered", what, brokers_));
 }
 
 Status Handle::Try(std::string_view what, const std::function<rd_kafka_resp_err_t(int ms)>& ask) {

@@ -72,11 +72,12 @@ class Handle {
 
   // Whether Options::stop says so.
   bool stopped() const { return stop_ != nullptr && stop_->load(std::memory_order_relaxed); }
+  // kStopped (base/stopped.h): what to return when it does.
   Status Stopped(std::string_view what) const;
 
   // Asks a question of the cluster that may wait for `ms`, again and again until it is answered,
   // the answer is an error that does not go away by itself, the deadline is over, or the stage is
-  // stopped. `what` is the action, as for ClusterError().
+  // stopped (kStopped). `what` is the action, as for ClusterError().
   Status Try(std::string_view what, const std::function<rd_kafka_resp_err_t(int ms)>& ask);
 
   // Metadata of one topic, or of all (null). The topic may be missing: the answer says so.

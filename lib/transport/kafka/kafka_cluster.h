@@ -24,8 +24,8 @@ struct Options {
   std::chrono::milliseconds deadline{30000};
   // When it becomes true, whoever waits for the cluster to answer a question (metadata, offsets,
   // administration, the opening of a topic, committed offsets) gives up within a few tenths of a
-  // second: kCluster "stopped while ...". A question that is answered at once is answered still,
-  // and commits and flushes keep their limits, so that a stage can end in good order. Null: never.
+  // second: kStopped (base/stopped.h). A question that is answered at once is answered still, and
+  // commits and flushes keep their limits, so that a stage can end in good order. Null: never.
   // Outlives the cluster and its clients.
   const std::atomic<bool>* stop = nullptr;
 };

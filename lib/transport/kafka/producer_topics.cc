@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "base/log.h"
+#include "base/stopped.h"
 #include "transport/kafka/admin_requests.h"
 #include "transport/kafka/errors.h"
 
@@ -42,7 +43,7 @@ Result<TopicLimits> FindTopic(Handle* handle, const Options& options, const std:
   const auto wait = std::min(options.deadline / 4, kLimitsWait);
   auto config = DescribeTopicConfig(handle, topic, wait);
   if (config.ok()) return ToLimits(*config);
-  if (handle->stopped()) return config.status();
+  if (IsStopped(config.status())) return config.status();
   Log(LogLevel::kWarning,
       fmt::format("{}: its limits are found out by trying", config.status().message()));
   return TopicLimits();

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/stopped.h"
 #include "unit/runtime/memory_run.h"
 
 namespace kstream::runtime {
@@ -65,6 +66,20 @@ TEST_F(KafkaRun, CommitsOnlyWhatIsAcknowledged) {
                           EXPECT_THAT(Values("out"), ElementsAre("1", "2", "3"));
                         }})
                   .ok());
+}
+
+// As when a stop comes while the group is asked for positions.
+TEST_F(KafkaRun, AQuestionThatAStopLeavesUnansweredIsNoFailure) {
+  Produce("in", {"1"});
+  options_.exit_at_end = false;
+  options_.commit_interval = std::chrono::hours(1);
+  const Status status = RunSteps({[&] { EXPECT_EQ(Values("out").size(), 1u); },
+                                  [&] {
+                                    EXPECT_EQ(Committed("in"), kNoOffset);
+                                    cluster_.FailPolls(Stopped("stopped while asking"));
+                                  }});
+  EXPECT_EQ(status.message(), "");
+  EXPECT_EQ(Committed("in"), 1);
 }
 
 TEST_F(KafkaRun, TheEndWaitsForAcknowledgements) {

@@ -56,8 +56,10 @@ TEST_F(RunSharedTest, OnTopicsStateStaysAndIsLocked) {
     ASSERT_NE(shared->directory, nullptr);
     EXPECT_EQ(shared->directory->path(), root_.path() + "/app");
     EXPECT_EQ(shared->instance_id(), "") << "it was not asked for";
-    const std::atomic<bool> stop{true};
-    EXPECT_EQ(StateDirectory::Open(root_.path(), "app", stop).status().code(), StatusCode::kState);
+    const std::atomic<bool> stop{false};
+    const auto again =
+        StateDirectory::Open(root_.path(), "app", stop, std::chrono::milliseconds(0));
+    EXPECT_EQ(again.status().code(), StatusCode::kState);
   }));
 }
 

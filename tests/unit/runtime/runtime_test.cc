@@ -2,8 +2,11 @@
 #include "kstream/runtime.h"
 
 #include <gmock/gmock.h>
+#include <netinet/in.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <fstream>
@@ -152,6 +155,64 @@ TEST_F(RuntimeTest, StopMayComeFromAnyThread) {
   std::thread other([&] { runtime->Stop(); });
   EXPECT_TRUE(runtime->Wait().ok());
   other.join();
+  EXPECT_EQ(runtime->state(), kNotRunning);
+}
+
+// A port of this host that is connected to, and never says anything.
+class SilentBroker {
+ public:
+  SilentBroker() : listener_(socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in place = {};
+    place.sin_family = AF_INET;
+    place.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(bind(listener_, reinterpret_cast<sockaddr*>(&place), sizeof place), 0);
+    EXPECT_EQ(listen(listener_, 8), 0);
+    socklen_t size = sizeof place;
+    EXPECT_EQ(getsockname(listener_, reinterpret_cast<sockaddr*>(&place), &size), 0);
+    address_ = "127.0.0.1:" + std::to_string(ntohs(place.sin_port));
+  }
+  ~SilentBroker() {
+    for (const int asked : asked_) close(asked);
+    close(listener_);
+  }
+  const std::string& address() const { return address_; }
+  // Waits until a client has asked something.
+  void AwaitQuestion() {
+    asked_.push_back(accept(listener_, nullptr, nullptr));
+    char byte;
+    EXPECT_EQ(recv(asked_.back(), &byte, 1, 0), 1);
+  }
+
+ private:
+  const int listener_;
+  std::string address_;
+  std::vector<int> asked_;
+};
+
+TEST_F(RuntimeTest, AStopBeforeABrokerHasAnsweredIsANormalEnd) {
+  TopologyBuilder builder;
+  builder.AddSource("in", {.inputs = {Location::Topic("in")}}).AddProcessor("p", Passes(), {"in"});
+  for (const std::string app : {"", "app"}) {
+    SilentBroker broker;
+    options_.app = app;
+    options_.home.brokers = broker.address();
+    const auto runtime = Make(*builder.Build());
+    ASSERT_TRUE(runtime->Start().ok());
+    broker.AwaitQuestion();
+    runtime->Stop();
+    EXPECT_EQ(Said(runtime->Wait()), "") << app;
+    EXPECT_THAT(states_, ElementsAre(kRebalancing, kPendingShutdown, kNotRunning));
+  }
+}
+
+TEST_F(RuntimeTest, ATimeLimitThatEndsBeforeABrokerHasAnsweredIsATimeLimit) {
+  const SilentBroker broker;
+  TopologyBuilder builder;
+  builder.AddSource("in", {.inputs = {Location::Topic("in")}}).AddProcessor("p", Passes(), {"in"});
+  options_.home.brokers = broker.address();
+  options_.timeout = milliseconds(20);
+  const auto runtime = Make(*builder.Build());
+  EXPECT_EQ(runtime->Run().code(), StatusCode::kTimeLimit);
   EXPECT_EQ(runtime->state(), kNotRunning);
 }
 
