@@ -51,8 +51,7 @@ Status Task::Node::Close() {
 
 Status Task::Node::Blamed(const Status& status) const {
   if (status.ok() || status.message().data() == task_.blamed_.message().data()) return status;
-  // What a sink says is about the record, or the place where it should go.
-  const bool unnamed = sink_ || spec_.supplier.unnamed;
+  const bool unnamed = sink_ ? task_.unnamed_ : spec_.supplier.unnamed;
   return task_.blamed_ = unnamed ? status : status.At(fmt::format("node '{}'", spec_.name));
 }
 

@@ -9,12 +9,26 @@
 #include "task/thrown.h"
 
 namespace kstream::task {
+namespace {
+
+bool IsUnnamed(const TopologyGraph& graph) {
+  bool any = false;
+  for (const TopologyNode& node : graph.nodes) {
+    if (node.kind != TopologyNode::Kind::kProcessor) continue;
+    if (!node.supplier.unnamed) return false;
+    any = true;
+  }
+  return any;
+}
+
+}  // namespace
 
 Task::Task(const Topology& topology, size_t stage, std::string name, TaskHost* host)
     : topology_(topology),
       stage_(topology_.graph().stages[stage]),
       name_(std::move(name)),
       host_(host),
+      unnamed_(IsUnnamed(topology_.graph())),
       stream_timers_(std::make_unique<PunctuationQueue>(PunctuationType::kStreamTime)),
       wall_timers_(std::make_unique<PunctuationQueue>(PunctuationType::kWallClockTime)) {
   const TopologyGraph& graph = topology_.graph();

@@ -135,6 +135,8 @@ class Task {
   std::vector<std::unique_ptr<StateStore>> supplied_;  // those of them that suppliers gave
   std::vector<std::unique_ptr<Node>> nodes_;           // parallel to the stage's
   std::vector<Node*> sources_;
+  // Whether no processor of the topology has its name told, and so no sink has, either.
+  const bool unnamed_;
   size_t open_ = 0;  // nodes [0, open_) have been initialised
 
   Phase phase_ = Phase::kOpening;

@@ -6,8 +6,8 @@
 //
 // Failures name their node: what a processor returns gets "node 'NAME': " before its message, and
 // an exception that leaves it is caught by its task and is a failure too (kData), "node 'NAME'
-// threw: ...". Of nodes that hand a failure through only the innermost is named. A supplier may ask
-// for failures without the name (ProcessorSupplier::Unnamed).
+// threw: ...". So are sinks. Of nodes that hand a failure through only the innermost is named. A
+// supplier may ask for failures without the name (ProcessorSupplier::Unnamed).
 #ifndef KSTREAM_PROCESSOR_H_
 #define KSTREAM_PROCESSOR_H_
 
@@ -146,8 +146,8 @@ struct ProcessorSupplier {
     return std::move(*this);
   }
 
-  // The same, for the one processor of a small application: what it returns as a failure says by
-  // itself what failed, and the node's name would add nothing.
+  // The same, for the one processor of a small application: what it or a sink returns as a failure
+  // says by itself what failed. (Sinks keep their names where any other processor has one.)
   ProcessorSupplier Unnamed() && {
     unnamed = true;
     return std::move(*this);

@@ -126,7 +126,7 @@ TEST_F(OutputCheckTest, TopicsThatRecordsNameAreCheckedAsTheyCome) {
       .AddSink("out", {.topic_of_record = true}, {"name"});
   const Status named = RunTopology(*builder.Build());
   EXPECT_EQ(named.code(), StatusCode::kRefused);
-  EXPECT_THAT(Said(named), HasSubstr("a record goes to in, which is an input"));
+  EXPECT_THAT(Said(named), HasSubstr("node 'out': a record goes to in, which is an input"));
   EXPECT_THAT(Values("in"), ElementsAre("1"));
 }
 

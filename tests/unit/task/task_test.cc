@@ -174,9 +174,35 @@ TEST(Task, AFailureThatIsReturnedNamesTheInnermostNodeOnce) {
   }
 }
 
-TEST(Task, AFailureOfASinkBlamesNoProcessor) {
+TEST(Task, AFailureOfASinkNamesTheSinkAndNoProcessor) {
   Chain chain;
-  EXPECT_EQ(chain.task->Process(0, At(1, "unwritable")).message(), "out cannot take it");
+  EXPECT_EQ(chain.task->Process(0, At(1, "unwritable")).message(),
+            "node 'out': out cannot take it");
+}
+
+// What a sink of such a topology says.
+std::string SaidBySinkBelow(const std::vector<ProcessorSupplier>& processors) {
+  NotedHost host;
+  TopologyBuilder builder;
+  builder.AddSource("in", FromFile());
+  std::string parent = "in";
+  for (const ProcessorSupplier& processor : processors) {
+    const std::string name = fmt::format("p{}", parent);
+    builder.AddProcessor(name, processor, {parent});
+    parent = name;
+  }
+  builder.AddSink("out", ToFile("out"), {parent});
+  Task task(*builder.Build(), 0, "0_0", &host);
+  EXPECT_TRUE(task.Init().ok());
+  return std::string(task.Process(0, At(1, "unwritable")).message());
+}
+
+TEST(Task, ASinkGoesWithoutItsNameWhereEveryProcessorDoes) {
+  const ProcessorSupplier named = Make({}), unnamed = Make({}).Unnamed();
+  EXPECT_EQ(SaidBySinkBelow({unnamed}), "out cannot take it");
+  EXPECT_EQ(SaidBySinkBelow({unnamed, unnamed}), "out cannot take it");
+  EXPECT_EQ(SaidBySinkBelow({unnamed, named}), "node 'out': out cannot take it");
+  EXPECT_EQ(SaidBySinkBelow({}), "node 'out': out cannot take it");
 }
 
 TEST(Task, WhoMakesAFailureOfItsOwnIsBlamedForIt) {
