@@ -230,7 +230,7 @@ await_question() {
     wait "$pid"
     kill "$silent"
     assert_equal "$(cat out)" ''
-    assert_equal "$(sed 's/while asking for .*, and/and/' err)" "% kstream-filter: stopped and $address had not answered
+    assert_equal "$(sed 's/while asking for .*, and/and/' err)" "% stopped and $address had not answered
 % kstream-filter: 0 read, 0 written, 0 skipped"
   done
 }
