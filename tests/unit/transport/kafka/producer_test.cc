@@ -8,6 +8,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Pair;
 
 class ProducerTest : public MockTest {
@@ -125,6 +126,36 @@ TEST_F(ProducerTest, ARecordThatCannotBeDeliveredIsAFailureForGood) {
   rd_kafka_mock_broker_set_up(mock_, -1);
   EXPECT_EQ(producer->Send(out, 0, Make("k", "v"), 0).code(), StatusCode::kCluster);
   EXPECT_EQ(producer->failure().message(), status.message());
+}
+
+// What is written of a record that waits in a producer while its owner is cut off for longer than
+// its session. By then another owner may have written newer values, so it has to be nothing. The
+// session lasts 1.5 s, which really pass; the user would let a record wait for a minute.
+std::vector<std::string> WrittenAfterTheSession(const ProducerOptions& options,
+                                                rd_kafka_mock_cluster_t* mock) {
+  const auto session = milliseconds(1500);
+  const std::string brokers = rd_kafka_mock_cluster_bootstraps(mock);
+  const auto owner =
+      Connect(brokers, {{"session.timeout.ms", "1500"}}, {{"message.timeout.ms", "60000"}});
+  auto producer = Must(owner->NewProducer(options));
+  auto* out = Must(producer->Open("out"));
+  rd_kafka_mock_broker_set_down(mock, -1);
+  const auto cut_off = std::chrono::steady_clock::now();
+  EXPECT_TRUE(producer->Send(out, 0, Make("k", "old"), 0).ok());
+  while (std::chrono::steady_clock::now() < cut_off + session) producer->Poll(milliseconds(50));
+  rd_kafka_mock_broker_set_up(mock, -1);
+  static_cast<void>(producer->Flush(seconds(30)));
+  return Values(ReadTopic(owner.get(), "out", 1).records);
+}
+
+TEST_F(ProducerTest, NothingOfAnOwnerOutlivesItsSession) {
+  NewTopic("out", 1);
+  EXPECT_THAT(WrittenAfterTheSession({.idempotent = true}, mock_), IsEmpty());
+}
+
+TEST_F(ProducerTest, WithoutALimitAnOldValueIsWrittenBehindNewOnes) {
+  NewTopic("out", 1);
+  EXPECT_THAT(WrittenAfterTheSession({.idempotent = false}, mock_), ElementsAre("old"));
 }
 
 TEST_F(ProducerTest, FlushTellsWhatIsLeftWhenItsTimeIsOver) {

@@ -162,6 +162,20 @@ TEST_F(TransactionsOnBroker, TheNextHolderOfTheIdFencesAndAborts) {
   EXPECT_THAT(Written(), ElementsAre("new"));
 }
 
+// It is told by the records that it has queued, before it is asked about a transaction.
+TEST_F(TransactionsOnBroker, AFencedProducerSaysSoWhateverBecomesOfItsRecords) {
+  Open();
+  auto next = New(cluster_.get(), id_);
+  Must(next->Open(topic_));
+  Start(next.get());
+  for (int i = 0; producer_->failure().ok() && i < 200; i++) {
+    static_cast<void>(Send("late"));
+    producer_->Poll(milliseconds(50));
+  }
+  EXPECT_EQ(producer_->failure().code(), StatusCode::kFenced) << producer_->failure().message();
+  EXPECT_FALSE(producer_->recoverable());
+}
+
 TEST_F(TransactionsOnBroker, OneThatOutlivesItsTimeoutWritesNothing) {
   const auto hasty = Connect(brokers_, {}, {{"transaction.timeout.ms", "1000"}}, seconds(15));
   producer_ = New(hasty.get(), id_);
