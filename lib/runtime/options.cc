@@ -235,7 +235,7 @@ const std::vector<Option>& Options() {
       {{"app", "G"}, SetText<&O::app>},
       {{"from"}, SetFrom},
       {{"exit-at-end", "e"}, SetSwitch<&O::exit_at_end>},
-      {{"limit", "c"}, SetInteger<&O::limit, 1, kMax>},
+      {{"limit", "c"}, SetInteger<&O::limit, 0, kMax>},
       {{"timeout"}, SetDuration<&O::timeout, 1>},
       {{"partitions"}, SetInteger<&O::partitions, 1, kMaxPartitions>},
       {{"s"}, SetSerde},

@@ -177,6 +177,29 @@ steps() { jq -r '[.step, .topic, .partition, .to] | map(select(. != null)) | joi
   has_counts 4 10
 }
 
+@test "inspect: a reset is undone with its backup and what it printed, and counts go on" {
+  setup_app
+  users 5 10 | put "$in"
+  count
+  inspect reset --to-earliest --backup copies --execute >steps
+  try 6 inspect scan
+  # As share/doc/kstream/reset.md has it.
+  jq -r 'select(.step == "set-offset") | "\(.topic),\(.partition),\(.from // 0)"' steps >positions
+  try 0 inspect reset --from-file positions --execute
+  count --limit 0
+  for file in copies/*-changelog.ndjson; do
+    topic=$(basename "$file" .ndjson)
+    kstream-filter -q --in envelope -i "file:$file" -o "$topic" --partition '$partition' true
+  done
+  users 5 1 | put "$in"
+  count --from beginning
+  has_counts 5 11
+  users 5 1 | put "$in"
+  count
+  has_counts 5 12
+  assert_equal "$(values "$out" | jq -Sc '{(.key): .count}' | tail -n 5 | jq -Ssc add)" "$(all 5 12)"
+}
+
 @test "inspect: offsets of a plain stage are set in Kafka's words" {
   topic in
   numbers 1 10 | put "$in"

@@ -138,6 +138,9 @@ orders() {
   assert_output '2
 4
 6'
+  try 0 kstream-filter -i in -c 0 true
+  assert_output ''
+  assert_counts kstream-filter 0 0 0
 }
 
 @test "filter: an expression that begins with a dash follows --" {

@@ -245,7 +245,7 @@ FlagGroup Running(StageOptions* o) {
   return {"Running",
           {{.names = "-c,--limit",
             .metavar = "N",
-            .help = "stop after N output records",
+            .help = "stop after N output records (0: read none)",
             .option = &o->runtime},
            {.names = "--timeout",
             .metavar = "DUR",

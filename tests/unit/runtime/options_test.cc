@@ -171,7 +171,7 @@ TEST_F(OptionsTest, ADeadLetterIsATopicWhereBrokersAreKnownAndMakesThePolicy) {
 
 TEST_F(OptionsTest, MistakesNameTheFlag) {
   EXPECT_EQ(Refusal("limit", "1e3"), "--limit: '1e3' is not a whole number");
-  EXPECT_EQ(Refusal("c", "0"), "--limit: 0 is not a number of at least 1");
+  EXPECT_EQ(Refusal("c", "-1"), "--limit: -1 is not a number of at least 0");
   EXPECT_EQ(Refusal("threads", "257"), "--threads: 257 is not between 1 and 256");
   EXPECT_EQ(Refusal("threads", "99999999999999999999"),
             "--threads: 99999999999999999999 is not between 1 and 256");
