@@ -29,7 +29,7 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-GUARANTEES = ('at-least-once',)
+GUARANTEES = ('at-least-once', 'exactly-once')
 PARTITIONS = {'events': 4, 'words': 4, 'rows': 4}
 OUTPUT_PARTITIONS = 3
 RECORDS = 6_000  # in each input, in all
