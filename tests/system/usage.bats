@@ -53,8 +53,10 @@ refused() {  # CODE MESSAGE COMMAND...
 }
 
 @test "usage: numbers that make no sense" {
-  for value in 0 -1 x 1.5 99999999999999999999; do
+  for value in -1 x 1.5 99999999999999999999; do
     refused 2 'kstream-filter: error: --limit: ' kstream-filter -c "$value" .a
+  done
+  for value in 0 -1 x 1.5 99999999999999999999; do
     refused 2 'kstream-filter: error: --threads: ' kstream-filter -j "$value" .a
     refused 2 'kstream-filter: error: --partitions: ' kstream-filter --partitions "$value" .a
     refused 2 'kstream-filter: error: --create-output: ' kstream-filter --create-output "$value" .a
