@@ -2,9 +2,9 @@
 // whole.
 //
 // A test may switch one of them off, before any thread runs, to show what becomes of the state
-// without it; nobody else writes here. Tested by tests/unit/testdriver/safeguards_test.cc. One more,
-// that a record is given up before its owner's session can end, is the Kafka transport's own: shown
-// with and without by tests/unit/transport/kafka/producer_test.cc.
+// without it; nobody else writes here. Tested by tests/unit/testdriver/safeguards_test.cc. One
+// more, that a record is given up before its owner's session can end, is the Kafka transport's own:
+// shown with and without by tests/unit/transport/kafka/producer_test.cc.
 #ifndef KSTREAM_RUNTIME_SAFEGUARDS_H_
 #define KSTREAM_RUNTIME_SAFEGUARDS_H_
 
