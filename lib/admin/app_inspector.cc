@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "admin/changelog_reader.h"
+#include "admin/row_keys.h"
 #include "base/log.h"
 #include "base/printable.h"
 #include "runtime/changelogs.h"
@@ -21,10 +22,6 @@ using transport::TopicPartition;
 
 std::string Named(std::string_view store, int32_t task) {
   return fmt::format("{}[{}]", Printable(store), task);
-}
-
-bool Asks(const RowQuery& query, std::string_view key) {
-  return key >= query.from && (!query.to || key < *query.to);
 }
 
 }  // namespace
@@ -211,7 +208,7 @@ Status AppInspector::ReadTail(const TopicPartition& changelog, int64_t from, int
         *same = store::ChangelogHash(*record.key, record.value) == at->last_hash;
         continue;
       }
-      if (!Asks(query, *record.key)) continue;
+      if (!RowKeys::MayAsk(query, *record.key)) continue;
       changes.push_back({*record.key, record.value, runtime::RowTimeOf(record)});
     }
     return view->Lay(changes);
@@ -231,13 +228,22 @@ Status AppInspector::Scan(const RowQuery& query, const Visitor& visit) {
   for (const Instance& instance : instances) {
     KSTREAM_ASSIGN_OR_RETURN(const auto view, Open(instance, query));
     bool more = true;
-    const auto each = [&](std::string_view key, std::string_view value, int64_t timestamp) {
-      return more = visit({instance.store, instance.task, key, value, timestamp});
-    };
-    KSTREAM_RETURN_IF_ERROR(view->Scan(query.from, query.to, each));
+    const auto each = [&](const InspectedRow& row) { return more = visit(row); };
+    KSTREAM_RETURN_IF_ERROR(ScanView(instance, query, view.get(), each));
     if (!more) break;
   }
   return Status::Ok();
+}
+
+Status AppInspector::ScanView(const Instance& instance, const RowQuery& query, StoreView* view,
+                              const Visitor& visit) {
+  KSTREAM_ASSIGN_OR_RETURN(const RowKeys keys, RowKeys::Of(view));
+  const auto each = [&](std::string_view key, std::string_view value, int64_t timestamp) {
+    InspectedRow row{instance.store, instance.task, key, value, timestamp};
+    return !keys.Read(key, query, &row) || visit(row);
+  };
+  if (keys.windowed()) return view->Scan("", std::nullopt, each);
+  return view->Scan(query.from, query.to, each);
 }
 
 Result<std::vector<StoreTotals>> AppInspector::Totals(const RowQuery& query) {
@@ -256,16 +262,16 @@ Result<std::vector<StoreTotals>> AppInspector::Totals(const RowQuery& query) {
     for (const Instance& instance : instances) {
       KSTREAM_ASSIGN_OR_RETURN(const auto view, Open(instance, of_store));
       StoreTotals& sum = totals.emplace_back(StoreTotals{.store = store, .task = instance.task});
-      const auto each = [&sum](std::string_view key, std::string_view value, int64_t timestamp) {
+      const auto each = [&sum](const InspectedRow& row) {
         sum.rows++;
-        sum.key_bytes += key.size();
-        sum.value_bytes += value.size();
-        sum.largest_value = std::max<uint64_t>(sum.largest_value, value.size());
-        sum.oldest = std::min(sum.oldest.value_or(timestamp), timestamp);
-        sum.newest = std::max(sum.newest.value_or(timestamp), timestamp);
+        sum.key_bytes += row.key.size();
+        sum.value_bytes += row.value.size();
+        sum.largest_value = std::max<uint64_t>(sum.largest_value, row.value.size());
+        sum.oldest = std::min(sum.oldest.value_or(row.timestamp), row.timestamp);
+        sum.newest = std::max(sum.newest.value_or(row.timestamp), row.timestamp);
         return true;
       };
-      KSTREAM_RETURN_IF_ERROR(view->Scan(of_store.from, of_store.to, each));
+      KSTREAM_RETURN_IF_ERROR(ScanView(instance, of_store, view.get(), each));
     }
   }
   return totals;

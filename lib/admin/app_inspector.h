@@ -48,6 +48,8 @@ class AppInspector final : public Inspector {
   Status CheckStore(const RowQuery& query, const std::vector<Instance>& all) const;
   // The view is of all rows that the query asks for, and perhaps more.
   Result<std::unique_ptr<StoreView>> Open(const Instance& instance, const RowQuery& query);
+  Status ScanView(const Instance& instance, const RowQuery& query, StoreView* view,
+                  const Visitor& visit);
   Status LayTail(const Instance& instance, const transport::TopicPartition& changelog,
                  const RowQuery& query, StoreView* view);
   Status ReadTail(const transport::TopicPartition& changelog, int64_t from, int64_t end,

@@ -1,11 +1,15 @@
 // The public face of the inspector.
 #include "kstream/inspect.h"
 
+#include <fmt/format.h>
+
+#include <charconv>
 #include <utility>
 
 #include "admin/app_inspector.h"
 #include "admin/home.h"
 #include "base/clock.h"
+#include "base/time.h"
 #include "runtime/state_directory.h"
 
 namespace kstream {
@@ -34,6 +38,22 @@ void RowQuery::Prefix(std::string_view prefix) {
 void RowQuery::Only(std::string_view key) {
   from = key;
   to = std::string(key) + '\0';
+}
+
+Status RowQuery::AtWindow(std::string_view time) {
+  int64_t ms = 0;
+  const auto [end, error] = std::from_chars(time.data(), time.data() + time.size(), ms);
+  if (error == std::errc() && end == time.data() + time.size()) {
+    at_window = ms;
+    return Status::Ok();
+  }
+  const Result<int64_t> parsed = ParseRfc3339(time);
+  if (!parsed.ok()) {
+    return Status::Usage(
+        fmt::format("'{}' is no time: give ms since the epoch, or RFC 3339", time));
+  }
+  at_window = *parsed;
+  return Status::Ok();
 }
 
 Result<std::unique_ptr<Inspector>> Inspector::Open(InspectOptions options) {

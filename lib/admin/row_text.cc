@@ -21,13 +21,22 @@ std::string RowToJson(const InspectedRow& row) {
   std::string envelope;
   AppendEnvelope(record, reader, &envelope);
   line.append(envelope, 1, envelope.size() - 2);  // without its brackets
+  if (row.window_start) {
+    line += fmt::format(",\"window_start\":{},\"window_end\":{}", *row.window_start,
+                        row.window_end.value_or(0));
+  }
   line += fmt::format(",\"timestamp\":{}}}", row.timestamp);
   return line;
 }
 
 std::string RowToText(const InspectedRow& row) {
-  return fmt::format("{}[{}]  {}  {}  {}", Printable(row.store), row.task,
-                     FormatRfc3339(row.timestamp), Printable(row.key), Printable(row.value));
+  const std::string window = row.window_start
+                                 ? fmt::format("  {}/{}", FormatRfc3339(*row.window_start),
+                                               FormatRfc3339(row.window_end.value_or(0)))
+                                 : "";
+  return fmt::format("{}[{}]  {}  {}{}  {}", Printable(row.store), row.task,
+                     FormatRfc3339(row.timestamp), Printable(row.key), window,
+                     Printable(row.value));
 }
 
 }  // namespace kstream

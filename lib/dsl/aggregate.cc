@@ -35,6 +35,7 @@ class GroupByProcessor final : public Processor {
       return Status::Ok();
     }
     Record grouped = record;
+    grouped.partition_key.reset();
     KSTREAM_RETURN_IF_ERROR(by_.Key(dsl::InputOf(record), &grouped.key));
     if (!grouped.key) {
       skips_.NoKey();
@@ -96,7 +97,11 @@ Status CheckWindow(const AggregateSpec& spec) {
   }
   if (!spec.window) return Status::Ok();
   KSTREAM_RETURN_IF_ERROR(spec.window->Check());
-  return Status::Usage(fmt::format("windows such as {} are not there yet", spec.window->ToString()));
+  const bool aligned = spec.window->kind == WindowSpec::Kind::kTumbling ||
+                       spec.window->kind == WindowSpec::Kind::kHopping;
+  if (aligned) return Status::Ok();
+  return Status::Usage(
+      fmt::format("windows such as {} are not there yet", spec.window->ToString()));
 }
 
 }  // namespace

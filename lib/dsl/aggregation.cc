@@ -3,6 +3,8 @@
 #include <memory>
 #include <utility>
 
+#include "dsl/window_aggregation.h"
+
 namespace kstream::dsl {
 
 Status Aggregation::Init(ProcessorContext& context) {
@@ -14,6 +16,7 @@ Status Aggregation::Process(const Record& record) {
   Bytes key;
   KSTREAM_ASSIGN_OR_RETURN(const bool grouped, GroupOf(record, &key));
   if (!grouped) return Status::Ok();
+  KSTREAM_RETURN_IF_ERROR(Read(record));
   bool fresh = false;
   KSTREAM_ASSIGN_OR_RETURN(Entry* const entry, Find(&table_, *key, BytesHash::Of(*key), &fresh));
   if (Status status = Prepare(record, entry->value); !status.ok()) {
@@ -51,8 +54,11 @@ void Aggregation::Close() {
 }
 
 ProcessorSupplier AggregationOf(AggregationPlan plan, std::string description) {
-  return ProcessorSupplier([plan = std::move(plan)] { return std::make_unique<Aggregation>(plan); },
-                           std::move(description));
+  auto make = [plan = std::move(plan)]() -> std::unique_ptr<Processor> {
+    if (plan.window) return std::make_unique<WindowAggregation>(plan);
+    return std::make_unique<Aggregation>(plan);
+  };
+  return ProcessorSupplier(std::move(make), std::move(description));
 }
 
 }  // namespace kstream::dsl

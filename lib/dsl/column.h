@@ -1,9 +1,10 @@
 // Column: one aggregate of a row: what it keeps of a group, how a record changes that, and how it
 // is written, as a result and as state.
 //
-// A record is taken in two steps, so that a bad one changes nothing: Prepare evaluates the argument
-// and computes what the group would become, of all columns; only then Apply, which cannot fail,
-// makes it so. Arguments that are null are ignored. Tested by tests/unit/dsl/aggregate_test.cc.
+// A record is taken in three steps: Read evaluates the argument, once for all rows that the record
+// goes into; Prepare computes what a row would become, of all columns; only then Apply, which
+// cannot fail, makes it so. So a bad record changes nothing. Arguments that are null are ignored.
+// Tested by tests/unit/dsl/aggregate_test.cc.
 #ifndef KSTREAM_DSL_COLUMN_H_
 #define KSTREAM_DSL_COLUMN_H_
 
@@ -47,7 +48,8 @@ class Column {
 
   const std::string& name() const { return name_; }
 
-  // kData: the record is bad.
+  // kData, of both: the record is bad.
+  virtual Status Read(const Record& record) = 0;
   virtual Status Prepare(const Record& record, const Accumulator& now) = 0;
   // Takes what was prepared. Returns by how many bytes of memory it grew.
   virtual size_t Apply(Accumulator* now) = 0;

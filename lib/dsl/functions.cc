@@ -97,6 +97,7 @@ class FunctionSelectKey final : public Operator {
     if (!key.ok()) return WhyNone(key);
     Record keyed = record;
     keyed.key = *key;
+    keyed.partition_key.reset();
     return Forward(keyed);
   }
 
@@ -128,6 +129,7 @@ class FunctionGroupBy final : public Processor {
     }
     Record grouped = record;
     grouped.key = *key;
+    grouped.partition_key.reset();
     return context_->Forward(grouped);
   }
 

@@ -32,6 +32,7 @@ Status MadeRecords::Add(const Record& made) {
   Record& record = kept.record;
   record.cluster = Keep(record.cluster, source_->cluster);
   record.topic = Keep(record.topic, source_->topic);
+  if (record.key != source_->key) record.partition_key.reset();
   record.key = Keep(record.key, source_->key);
   record.value = Keep(record.value, source_->value);
   if (!HasSourceHeaders(record)) KeepHeaders(&kept);

@@ -79,6 +79,7 @@ class MapProcessor final : public dsl::Operator {
     if (key_) {
       KSTREAM_RETURN_IF_ERROR(key_->Key(input, &made->record.key));
       Keep(&made->record.key);
+      made->record.partition_key.reset();
     }
     made->first_header = header_store_.size();
     if (!headers_.empty()) KSTREAM_RETURN_IF_ERROR(SetHeaders(record, input));

@@ -36,12 +36,13 @@ class Count final : public Column {
   Count(std::string name, std::optional<Argument> argument)
       : Column(std::move(name)), argument_(std::move(argument)) {}
 
-  Status Prepare(const Record& record, const Accumulator&) override {
+  Status Read(const Record& record) override {
     if (!argument_) return Status::Ok();
     KSTREAM_RETURN_IF_ERROR(argument_->Read(record));
     counts_ = !argument_->is_null();
     return Status::Ok();
   }
+  Status Prepare(const Record&, const Accumulator&) override { return Status::Ok(); }
   size_t Apply(Accumulator* now) override {
     now->count += counts_ ? 1 : 0;
     return 0;
@@ -68,11 +69,13 @@ class Summing : public Column {
   Summing(std::string name, Argument argument)
       : Column(std::move(name)), argument_(std::move(argument)) {}
 
-  Status Prepare(const Record& record, const Accumulator& now) final {
+  Status Read(const Record& record) final {
     KSTREAM_RETURN_IF_ERROR(argument_.Read(record));
     ignored_ = argument_.is_null();
+    return ignored_ || argument_.is_number() ? Status::Ok() : argument_.Refuse("numbers");
+  }
+  Status Prepare(const Record&, const Accumulator& now) final {
     if (ignored_) return Status::Ok();
-    if (!argument_.is_number()) return argument_.Refuse("numbers");
     const char* error = nullptr;
     sum_ = expr::Calculate(expr::Arithmetic::kAdd, now.sum, argument_.number(), &error);
     if (sum_.is_error()) return CannotAdd(now, error);

@@ -119,6 +119,11 @@ Row RowFormat::Empty() const {
   return row;
 }
 
+Status RowFormat::Read(const Record& record) {
+  for (const auto& column : columns_) KSTREAM_RETURN_IF_ERROR(column->Read(record));
+  return Status::Ok();
+}
+
 Status RowFormat::Prepare(const Record& record, const Row& row) {
   for (size_t i = 0; i < columns_.size(); i++) {
     KSTREAM_RETURN_IF_ERROR(columns_[i]->Prepare(record, row.At(i)));

@@ -55,7 +55,8 @@ class RowFormat {
 
   size_t columns() const { return columns_.size(); }
   Row Empty() const;
-  // As Column::Prepare and Apply, of all columns.
+  // As Column::Read, Prepare and Apply, of all columns.
+  Status Read(const Record& record);
   Status Prepare(const Record& record, const Row& row);
   size_t Apply(Row* row);
 

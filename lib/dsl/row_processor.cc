@@ -43,10 +43,12 @@ RowProcessor::RowProcessor(const AggregationPlan& plan)
       every_(plan.every),
       store_name_(plan.store),
       rows_to_(plan.rows),
+      window_(plan.window),
       most_bytes_(plan.most_bytes),
       format_(plan.new_format()),
       route_(plan.route, plan.serdes),
-      skips_(plan.skips) {
+      skips_(plan.skips),
+      keys_(plan.serdes.key) {
   if (plan.by) by_.emplace("--by", *plan.by, plan.serdes);
 }
 
@@ -116,6 +118,12 @@ Status RowProcessor::Restore(std::string_view key, const StoredRow& stored, Row*
                             store_name_, Printable(key), why));
 }
 
+Status RowProcessor::StoredOtherwise(std::string_view why) const {
+  return Status(StatusCode::kState,
+                fmt::format("store '{}': {}: name another store, or reset the application",
+                            store_name_, why));
+}
+
 Status RowProcessor::Apply(RowTable* table, const Record& record, Entry* entry) {
   Row& row = entry->value;
   // A group that was deleted begins anew, with its time: nothing else is known of it after a
@@ -135,7 +143,8 @@ Status RowProcessor::Apply(RowTable* table, const Record& record, Entry* entry) 
 Status RowProcessor::Forward(const WindowBounds* window, std::string_view key, const Row& row) {
   KSTREAM_RETURN_IF_ERROR(format_->Result(key, window, row, &text_));
   Record record;
-  record.key = key;
+  KSTREAM_ASSIGN_OR_RETURN(record.key, RecordKey(window, key));
+  if (record.key->data() != key.data()) record.partition_key = key;
   record.value = text_ ? Bytes(*text_) : std::nullopt;
   record.timestamp = row.timestamp;
   if (row.timestamp != Row::kNoTime) record.timestamp_type = TimestampType::kCreateTime;
@@ -144,6 +153,19 @@ Status RowProcessor::Forward(const WindowBounds* window, std::string_view key, c
     KSTREAM_RETURN_IF_ERROR(route_.Apply(InputOf(unrouted), &record));
   }
   return rows_to_.empty() ? context_->Forward(record) : context_->Forward(record, rows_to_);
+}
+
+// A row of a table is found by group and window.
+Result<std::string_view> RowProcessor::RecordKey(const WindowBounds* window, std::string_view key) {
+  if (!window || emit_ == Emit::kFinal) return key;
+  record_key_ = "[";
+  KSTREAM_RETURN_IF_ERROR(keys_.Append(key, &record_key_));
+  fmt::format_to(std::back_inserter(record_key_), ",{}", window->start);
+  if (window_->kind == WindowSpec::Kind::kSession) {
+    fmt::format_to(std::back_inserter(record_key_), ",{}", window->end);
+  }
+  record_key_ += ']';
+  return std::string_view(record_key_);
 }
 
 Status RowProcessor::ForwardDue(RowTable* table) {
@@ -162,15 +184,15 @@ Status RowProcessor::ForwardAll(RowTable* table) {
   if (store_ && !table->whole) {
     KSTREAM_RETURN_IF_ERROR(Store(table));
     return ForEachStored(*table, [&](std::string_view key, const Row& row) {
+      table->passed = StoreKey(*table, key);
       return Forward(table->bounds(), key, row);
     });
   }
-  std::vector<Entry*> all = table->rows.Entries();
-  Sort(&all);
-  for (const Entry* const entry : all) {
-    KSTREAM_RETURN_IF_ERROR(Forward(table->bounds(), entry->key(), entry->value));
+  if (!std::exchange(table->passed, "")) {
+    table->touched = table->rows.Entries();
+    for (Entry* const entry : table->touched) entry->value.due = true;
   }
-  return Status::Ok();
+  return ForwardDue(table);
 }
 
 Status RowProcessor::ForEachStored(
@@ -186,7 +208,8 @@ Status RowProcessor::ForEachStored(
     if (failure.ok()) failure = visit(key, std::move(row));
     return failure.ok();
   };
-  KSTREAM_RETURN_IF_ERROR(store_->RangeRows(table.prefix, std::nullopt, read));
+  const std::string from = table.passed ? *table.passed + '\0' : table.prefix;
+  KSTREAM_RETURN_IF_ERROR(store_->RangeRows(from, std::nullopt, read));
   return failure;
 }
 
@@ -201,7 +224,7 @@ Status RowProcessor::Store(RowTable* table) {
     format_->State(row, &text_);
     const std::string_view key = StoreKey(*table, entry->key());
     KSTREAM_RETURN_IF_ERROR(text_ ? store_->Put(key, *text_, row.timestamp) : store_->Delete(key));
-    row.stored = true;
+    row.stored = table->stored = true;
   }
   table->touched = std::move(due);
   return Status::Ok();
@@ -216,6 +239,15 @@ Status RowProcessor::RestoreDue(RowTable* table) {
     Grow(table, key.size() + stored_.value.size() + SizeOfRow(format_->columns()));
     return Status::Ok();
   });
+}
+
+std::vector<std::string> RowProcessor::StoredKeys(const RowTable& table) {
+  std::vector<std::string> keys;
+  for (const Entry* const entry : table.rows.Entries()) {
+    if (entry->value.stored) keys.emplace_back(StoreKey(table, entry->key()));
+  }
+  std::ranges::sort(keys);
+  return keys;
 }
 
 void RowProcessor::Clear(RowTable* table) {

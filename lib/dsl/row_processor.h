@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "base/byte_table.h"
+#include "dsl/key_json.h"
 #include "dsl/route.h"
 #include "dsl/row.h"
 #include "dsl/skips.h"
@@ -54,9 +55,11 @@ struct RowTable {
   std::optional<WindowBounds> window = {};
   std::string prefix = {};  // of its rows' keys in the store
   bool whole = false;       // the store has no row of it that is not here too
+  bool stored = false;      // it may have some
   ByteTable<Row> rows = {};
-  std::vector<Entry*> touched = {};  // those that are due or dirty, each once
-  size_t bytes = 0;                  // what the rows take, about
+  std::vector<Entry*> touched = {};        // those that are due or dirty, each once
+  size_t bytes = 0;                        // what the rows take, about
+  std::optional<std::string> passed = {};  // the last key of the store that ForwardAll has passed
 
   const WindowBounds* bounds() const { return window ? &*window : nullptr; }
 };
@@ -72,6 +75,7 @@ class RowProcessor : public Processor {
 
   explicit RowProcessor(const AggregationPlan& plan);
 
+  bool initialised() const { return context_ != nullptr; }
   ProcessorContext& context() const { return *context_; }
   KeyValueStore* store() const { return store_; }  // null: none
   Emit emit() const { return emit_; }
@@ -86,35 +90,44 @@ class RowProcessor : public Processor {
   Result<Entry*> Find(RowTable* table, std::string_view key, uint64_t hash, bool* fresh);
   // Takes back a fresh one.
   void Forget(RowTable* table, Entry* entry);
-  // What a record would make of a row: kData, and nothing has changed, or Apply makes it so.
+  // Read, then for each row Prepare: what the record would make of it. kData, and nothing has
+  // changed, or Apply makes it so.
+  Status Read(const Record& record) { return format_->Read(record); }
   Status Prepare(const Record& record, const Row& row) { return format_->Prepare(record, row); }
   Status Apply(RowTable* table, const Record& record, Entry* entry);
 
   // Those that have changed since they were last forwarded, by key.
   Status ForwardDue(RowTable* table);
-  // All of them, by key: of a table that is whole, or else all that the store has.
+  // All of them, by key: of a table that is whole, or else all that the store has. After a failure
+  // it goes on behind the row that failed.
   Status ForwardAll(RowTable* table);
   Status Forward(const WindowBounds* window, std::string_view key, const Row& row);
   // Writes those that have changed.
   Status Store(RowTable* table);
   // Takes from the store what had yet to be forwarded when another process ended.
   Status RestoreDue(RowTable* table);
+  // Keys of rows in the store, of a table that is whole.
+  std::vector<std::string> StoredKeys(const RowTable& table);
   // Empties the table. What was not stored is gone.
   void Clear(RowTable* table);
 
   // kState: it is the state of other aggregates.
   Status Restore(std::string_view key, const StoredRow& stored, Row* row) const;
+  // kState: the store has what this processor has not written.
+  Status StoredOtherwise(std::string_view why) const;
 
  private:
-  // Walks over what the store has of a table.
+  // Walks over what the store has of a table, behind the key `passed`.
   Status ForEachStored(const RowTable& table,
                        const std::function<Status(std::string_view key, Row row)>& visit);
+  Result<std::string_view> RecordKey(const WindowBounds* window, std::string_view key);
   std::string_view StoreKey(const RowTable& table, std::string_view key);
   void Grow(RowTable* table, size_t bytes);
 
   const Emit emit_;
   const std::chrono::milliseconds every_;
   const std::string store_name_, rows_to_;
+  const std::optional<WindowSpec> window_;
   const size_t most_bytes_;
   const std::unique_ptr<RowFormat> format_;
   std::optional<expr::SingleValue> by_;
@@ -124,9 +137,10 @@ class RowProcessor : public Processor {
   ProcessorContext* context_ = nullptr;
   KeyValueStore* store_ = nullptr;
   size_t bytes_ = 0;  // of all tables
+  KeyJson keys_;
   StoredRow stored_;
   std::optional<std::string> text_;
-  std::string store_key_;
+  std::string store_key_, record_key_;
 };
 
 }  // namespace kstream::dsl

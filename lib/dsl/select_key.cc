@@ -16,6 +16,7 @@ class SelectKeyProcessor final : public Operator {
 
   Status Process(const Record& record) override {
     Record keyed = record;
+    keyed.partition_key.reset();
     KSTREAM_RETURN_IF_ERROR(key_.Key(InputOf(record), &keyed.key));
     return Forward(keyed);
   }

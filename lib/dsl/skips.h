@@ -17,7 +17,7 @@ namespace kstream::dsl {
 // Shared by the tasks of an operator.
 struct SkipTotals {
   std::atomic<int> tasks{0};
-  std::atomic<int64_t> no_key{0}, no_value{0}, late{0};
+  std::atomic<int64_t> no_key{0}, no_value{0}, late{0}, open{0};
 };
 
 // Of one task.
@@ -34,12 +34,14 @@ class Skips {
   void NoValue() { no_value_++; }
   // It came when its windows had closed.
   void Late() { late_++; }
+  // So many windows stay open where the run ends.
+  void Open(size_t windows) { open_ += static_cast<int64_t>(windows); }
   // The task closes: `node` is the operator's.
   void Tell(std::string_view node);
 
  private:
   std::shared_ptr<SkipTotals> totals_;  // null once told
-  int64_t no_key_ = 0, no_value_ = 0, late_ = 0;
+  int64_t no_key_ = 0, no_value_ = 0, late_ = 0, open_ = 0;
 };
 
 }  // namespace kstream::dsl

@@ -32,6 +32,7 @@ class OneOf : public Column {
   OneOf(std::string name, std::string_view function, Argument argument)
       : Column(std::move(name)), function_(function), argument_(std::move(argument)) {}
 
+  Status Read(const Record& record) final { return argument_.Read(record); }
   size_t Apply(Accumulator* now) final {
     if (!takes_) return 0;
     const bool fresh = !now->texts;
@@ -70,8 +71,7 @@ class ExtremeOf final : public OneOf {
       : OneOf(std::move(name), which == Extreme::kMin ? "min" : "max", std::move(argument)),
         sign_(which == Extreme::kMin ? -1 : 1) {}
 
-  Status Prepare(const Record& record, const Accumulator& now) override {
-    KSTREAM_RETURN_IF_ERROR(argument_.Read(record));
+  Status Prepare(const Record&, const Accumulator& now) override {
     takes_ = false;
     if (argument_.is_null()) return Status::Ok();
     if (!argument_.is_number() && !argument_.is_string()) {
@@ -111,8 +111,7 @@ class EdgeOf final : public OneOf {
       : OneOf(std::move(name), which == Edge::kFirst ? "first" : "last", std::move(argument)),
         which_(which) {}
 
-  Status Prepare(const Record& record, const Accumulator& now) override {
-    KSTREAM_RETURN_IF_ERROR(argument_.Read(record));
+  Status Prepare(const Record&, const Accumulator& now) override {
     takes_ = !argument_.is_null() && (which_ == Edge::kLast || !now.texts);
     return Status::Ok();
   }
@@ -141,9 +140,8 @@ class Collect final : public Column {
   Collect(std::string name, Argument argument)
       : Column(std::move(name)), argument_(std::move(argument)) {}
 
-  Status Prepare(const Record& record, const Accumulator&) override {
-    return argument_.Read(record);
-  }
+  Status Read(const Record& record) override { return argument_.Read(record); }
+  Status Prepare(const Record&, const Accumulator&) override { return Status::Ok(); }
   size_t Apply(Accumulator* now) override { return AppendItem(argument_.json(), now); }
 
   void AppendResult(const Accumulator& now, std::string* json) const override {
@@ -178,16 +176,18 @@ class Set final : public Column {
         argument_(std::move(argument)),
         result_(result) {}
 
-  Status Prepare(const Record& record, const Accumulator& now) override {
+  Status Read(const Record& record) override {
     KSTREAM_RETURN_IF_ERROR(argument_.Read(record));
-    takes_ = !argument_.is_null();
-    if (!takes_) return Status::Ok();
-    canonical_text_ = &canonical_.Of(argument_.json());
-    takes_ = !now.texts || !now.texts->seen.contains(*canonical_text_);
+    ignored_ = argument_.is_null();
+    if (!ignored_) canonical_text_ = canonical_.Of(argument_.json());
+    return Status::Ok();
+  }
+  Status Prepare(const Record&, const Accumulator& now) override {
+    takes_ = !ignored_ && (!now.texts || !now.texts->seen.contains(canonical_text_));
     return Status::Ok();
   }
   size_t Apply(Accumulator* now) override {
-    return takes_ ? Take(argument_.json(), *canonical_text_, now) : 0;
+    return takes_ ? Take(argument_.json(), canonical_text_, now) : 0;
   }
 
   void AppendResult(const Accumulator& now, std::string* json) const override {
@@ -225,8 +225,8 @@ class Set final : public Column {
   Argument argument_;
   const SetResult result_;
   Canonical canonical_;
-  const std::string* canonical_text_ = nullptr;
-  bool takes_ = false;
+  std::string canonical_text_;  // of the argument
+  bool ignored_ = false, takes_ = false;
 };
 
 }  // namespace

@@ -44,7 +44,10 @@ Status Committer::Turn() {
   if (consumer_ && !sealed_positions_.empty()) {
     consumer_->CommitAsync(
         std::move(sealed_positions_),
-        [this, since = last_seal_](const Status& status) { Committed(status, since); });
+        [this, since = last_seal_, when = std::move(when_committed_)](const Status& status) {
+          if (status.ok()) when();
+          Committed(status, since);
+        });
     sealed_positions_.clear();
   }
   return Status::Ok();
@@ -80,6 +83,7 @@ Status Committer::Seal(Clock::Instant now) {
   const bool full = failed_commits_ > 0 || now - last_full_ >= kFullCommit;
   if (full) last_full_ = now;
   KSTREAM_ASSIGN_OR_RETURN(sealed_positions_, host_->Positions(full));
+  when_committed_ = host_->WhenCommitted();
   requested_ = false;
   last_seal_ = now;
   sealed_something_ = outputs_->sent() || !sealed_positions_.empty();
@@ -95,7 +99,10 @@ Status Committer::Seal(Clock::Instant now) {
 Status Committer::Keep() {
   sealed_ = false;
   if (sealed_something_) kept_++;
-  return host_->KeepStores();
+  KSTREAM_RETURN_IF_ERROR(host_->KeepStores());
+  // Otherwise positions follow, and their acknowledgement counts.
+  if (outputs_->transactional() || !consumer_) std::exchange(when_committed_, [] {})();
+  return Status::Ok();
 }
 
 void Committer::Reset() {
@@ -131,7 +138,9 @@ Status Committer::Finish() {
   KSTREAM_ASSIGN_OR_RETURN(std::vector<transport::PartitionOffset> positions,
                            host_->Positions(true));
   if (!consumer_ || positions.empty()) return Status::Ok();
+  const std::function<void()> when_committed = host_->WhenCommitted();
   Status status = consumer_->CommitSync(std::move(positions));
+  if (status.ok()) when_committed();
   Count(status, begin);
   return status;
 }

@@ -18,6 +18,7 @@
 #define KSTREAM_RUNTIME_COMMITTER_H_
 
 #include <chrono>
+#include <functional>
 #include <vector>
 
 #include "base/clock.h"
@@ -38,6 +39,8 @@ class CommitHost {
   virtual Status SealStores() = 0;
   // Positions that have changed since they were last given out (`all`: every owned one).
   virtual Result<std::vector<transport::PartitionOffset>> Positions(bool all) = 0;
+  // What to call once these positions are committed, if they are: tasks learn of it.
+  virtual std::function<void()> WhenCommitted() = 0;
   // All that was sent before the seal is safe: stores keep what they sealed.
   virtual Status KeepStores() = 0;
 };
@@ -95,6 +98,7 @@ class Committer {
   bool sealed_something_ = false;
   int64_t kept_ = 0;
   std::vector<transport::PartitionOffset> sealed_positions_;
+  std::function<void()> when_committed_ = [] {};  // of the sealed epoch
   bool requested_ = false;
   Clock::Instant last_seal_, last_full_;
   int failed_commits_ = 0;  // in a row

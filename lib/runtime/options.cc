@@ -235,6 +235,8 @@ const std::vector<Option>& Options() {
       {{"app", "G"}, SetText<&O::app>},
       {{"from"}, SetFrom},
       {{"exit-at-end", "e"}, SetSwitch<&O::exit_at_end>},
+      {{"close-at-end"}, SetSwitch<&O::close_at_end>},
+      {{"idle-advance"}, SetDuration<&O::idle_advance, 1>},
       {{"limit", "c"}, SetInteger<&O::limit, 0, kMax>},
       {{"timeout"}, SetDuration<&O::timeout, 1>},
       {{"partitions"}, SetInteger<&O::partitions, 1, kMaxPartitions>},

@@ -69,6 +69,7 @@ Status StageTask::Add(size_t partition, Record& record, const Arrival& arrival,
     return Status::Ok();
   }
   p.next = arrival.offset + 1;
+  p.at_end = false;
   if (!merges_) return Process(partition, record, arrival);
 
   // It waits for its turn with its key and time, and with it what was read, which the batch keeps.
@@ -98,6 +99,7 @@ void StageTask::AtEnd(size_t partition, int64_t position) {
   // Records between the end of the run and the end of the log were left alone.
   p.seen_end = p.end ? std::min(position, *p.end) : position;
   p.next = std::max(p.next, p.seen_end);
+  p.at_end = true;
   if (queues_.Size(partition) == 0) Advance(partition, p.seen_end);
 }
 
@@ -179,9 +181,28 @@ Status StageTask::Punctuate() {
   return Whole(before, Decide(nullptr, -1, nullptr, task_.Punctuate()));
 }
 
+void StageTask::PassIdly(std::chrono::milliseconds after) {
+  const std::optional<int64_t> stream_time = task_.stream_time();
+  const bool idle = stream_time && std::ranges::all_of(partitions_, [](const TaskPartition& p) {
+                      return p.at_end && p.position >= p.next;
+                    });
+  if (!idle) return idle_.reset();
+  const Clock::Instant now = env_.state->clock->Steady();
+  if (!idle_) idle_ = {now, *stream_time};
+  const auto passed = std::chrono::duration_cast<std::chrono::milliseconds>(now - idle_->since);
+  if (passed <= after) return;
+  task_.AdvanceStreamTime(
+      std::min(idle_->stream_time + (passed - after).count(), env_.state->clock->WallMs()));
+}
+
 Status StageTask::Flush() {
   const Effects before = effects();
   return Whole(before, task_.Flush());
+}
+
+Status StageTask::EndInput() {
+  const Effects before = effects();
+  return Whole(before, task_.EndInput());
 }
 
 Status StageTask::Init(const task::Task::KeptStores& kept) {

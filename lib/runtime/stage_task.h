@@ -9,6 +9,7 @@
 #ifndef KSTREAM_RUNTIME_STAGE_TASK_H_
 #define KSTREAM_RUNTIME_STAGE_TASK_H_
 
+#include <chrono>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -51,6 +52,7 @@ struct TaskPartition {
   int64_t given_out = kNeverGivenOut;
   std::optional<int64_t> end;  // where the run ends here
   int64_t seen_end = 0;        // position at which the partition last was at its end
+  bool at_end = false;         // nothing was taken since then
   int64_t time = -1;           // the largest timestamp extracted
   bool twice = false;          // another source of the task reads it too
 
@@ -119,9 +121,14 @@ class StageTask {
   Result<bool> Drain(Clock::Instant until);
   // Fires what is due by the wall clock.
   Status Punctuate();
+  // RuntimeOptions::idle_advance: moves stream time on if all partitions have been at their ends
+  // for so long.
+  void PassIdly(std::chrono::milliseconds after);
   // See task::Task.
   Status Flush();
-  Status EndInput() { return task_.EndInput(); }
+  Status EndInput();
+  void MarkAtEnd() { task_.MarkAtEnd(); }
+  void Committed(int64_t stream_time) { task_.Committed(stream_time); }
   int64_t next_punctuation() const { return task_.next_wall_clock_punctuation(); }
 
   // Positions that have changed since they were last given out (`all`: every one), with metadata.
@@ -161,6 +168,11 @@ class StageTask {
   void Advance(size_t partition, int64_t position);
   int64_t Committable(const TaskPartition& partition) const;
 
+  // Since when all partitions are at their ends, and the stream time of then.
+  struct Idle {
+    Clock::Instant since;
+    int64_t stream_time;
+  };
   // What goes with a queued record.
   struct Queued {
     int64_t offset;
@@ -176,6 +188,7 @@ class StageTask {
   std::vector<TaskPartition> partitions_;
   bool merges_ = false;
   bool torn_ = false;
+  std::optional<Idle> idle_;
   std::vector<const store::KeptStore*> stores_;
   task::Task task_;
   task::RecordQueues queues_;

@@ -278,12 +278,15 @@ Result<bool> StreamThread::AllDone() {
 
 // Those who wait for the end of a task hear of it: by a commit, in a group.
 Status StreamThread::Complete(TaskId id) {
+  StageTask* const task = tasks_.at(id).get();
+  task->MarkAtEnd();
+  if (!state_->grouped() || state_->options.close_at_end) {
+    KSTREAM_RETURN_IF_ERROR(task->EndInput());
+  }
   if (state_->grouped()) {
     committer_->Request();
     return Status::Ok();
   }
-  StageTask* const task = tasks_.at(id).get();
-  KSTREAM_RETURN_IF_ERROR(task->EndInput());
   KSTREAM_RETURN_IF_ERROR(task->Flush());
   KSTREAM_RETURN_IF_ERROR(outputs_.FlushTopics(kFlushLimit));
   shared_->ends.Completed(id);

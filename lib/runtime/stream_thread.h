@@ -82,6 +82,7 @@ class StreamThread final : private task::TaskHost, private CommitHost {
   Status FlushTasks() override;
   Status SealStores() override;
   Result<std::vector<transport::PartitionOffset>> Positions(bool all) override;
+  std::function<void()> WhenCommitted() override;
   Status KeepStores() override;
 
   // stream_thread.cc: the loop.

@@ -160,6 +160,7 @@ Status StreamThread::Punctuate() {
   const int64_t now = state_->clock->WallMs();
   for (auto& [id, task] : tasks_) {
     if (let_ && !let_(id)) continue;
+    if (const auto after = state_->options.idle_advance) task->PassIdly(*after);
     if (task->next_punctuation() <= now) KSTREAM_RETURN_IF_ERROR(task->Punctuate());
   }
   return Status::Ok();

@@ -37,6 +37,18 @@ Result<std::vector<PartitionOffset>> StreamThread::Positions(bool all) {
   return positions;
 }
 
+std::function<void()> StreamThread::WhenCommitted() {
+  std::vector<std::pair<TaskId, int64_t>> times;
+  for (const auto& [id, task] : tasks_) {
+    if (const auto time = task->task().stream_time()) times.emplace_back(id, *time);
+  }
+  return [this, times = std::move(times)] {
+    for (const auto& [id, time] : times) {
+      if (const auto task = tasks_.find(id); task != tasks_.end()) task->second->Committed(time);
+    }
+  };
+}
+
 Status StreamThread::KeepStores() {
   committed_bad_ += std::exchange(sealed_bad_, {});
   for (auto& [id, stores] : stores_) KSTREAM_RETURN_IF_ERROR(stores->Keep(plan_->incarnation));

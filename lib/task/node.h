@@ -61,6 +61,11 @@ class Task::Node final : public ProcessorContext {
   void Commit() override;
   const Record* source_record() const override { return task_.source_record_; }
   std::optional<int64_t> stream_time() const override { return task_.stream_time(); }
+  std::optional<int64_t> committed_stream_time() const override {
+    return task_.committed_stream_time_;
+  }
+  void AdvanceStreamTime(int64_t time) override { task_.AdvanceStreamTime(time); }
+  bool at_end() const override { return task_.at_end_; }
   int64_t wall_clock_time() const override { return task_.host_->clock().WallMs(); }
   Result<StateStore*> Store(std::string_view name) override;
   std::string_view node() const override { return spec_.name; }

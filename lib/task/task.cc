@@ -172,7 +172,10 @@ std::optional<int64_t> Task::stream_time() const {
   return stream_time_;
 }
 
-void Task::set_stream_time(std::optional<int64_t> time) { stream_time_ = time.value_or(kNoTime); }
+void Task::set_stream_time(std::optional<int64_t> time) {
+  stream_time_ = time.value_or(kNoTime);
+  committed_stream_time_ = time;
+}
 
 StateStore* Task::store(std::string_view name) const {
   for (size_t i = 0; i < stores_.size(); i++) {

@@ -6,6 +6,7 @@
 #ifndef KSTREAM_TASK_TASK_H_
 #define KSTREAM_TASK_TASK_H_
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -88,6 +89,8 @@ class Task {
   // the stage.
   Status Flush();
   Status EndInput();
+  // The run has an end, and this task has come to it.
+  void MarkAtEnd() { at_end_ = true; }
 
   // The time of what the task is doing: of the record or the punctuation at hand, else stream time;
   // 0 before the first.
@@ -100,6 +103,12 @@ class Task {
   // the first record.
   std::optional<int64_t> stream_time() const;
   void set_stream_time(std::optional<int64_t> time);
+  // Moves it on, without a record. What that makes due fires with the next record or Punctuate.
+  void AdvanceStreamTime(int64_t time) { stream_time_ = std::max(stream_time_, time); }
+  // The stream time of a commit point is committed now.
+  void Committed(int64_t stream_time) {
+    committed_stream_time_ = std::max(committed_stream_time_.value_or(stream_time), stream_time);
+  }
 
   // How many timers have fired since the last call.
   int64_t TakePunctuations() { return std::exchange(punctuations_, 0); }
@@ -143,6 +152,8 @@ class Task {
   const Record* source_record_ = nullptr;
   int64_t record_time_ = 0;  // of the record at hand, as its source made it
   int64_t stream_time_ = kNoTime;
+  std::optional<int64_t> committed_stream_time_;
+  bool at_end_ = false;
   // The stream time at which Process has timers to look after: when the first is due, and kNoTime
   // while one waits for its start.
   int64_t stream_due_ = PunctuationQueue::kNever;

@@ -61,10 +61,11 @@ class Producer {
   struct Topic {};
   virtual Result<Topic*> Open(std::string_view topic, const TopicOptions& options = {}) = 0;
 
-  // Queues a copy of the record's key, value, headers and timestamp. `partition` -1: by the
-  // partitioner. When the queue, or the buffer behind Seal, is full, waits for room. kData: this
-  // record alone is refused (larger than the topic's max.message.bytes, a timestamp that the topic
-  // or the protocol refuses, a partition that does not exist); nothing else suffers.
+  // Queues a copy of the record's key, value, headers and timestamp. `partition` -1: by its
+  // partition_key, else by the partitioner. When the queue, or the buffer behind Seal, is full,
+  // waits for room. kData: this record alone is refused (larger than the topic's max.message.bytes,
+  // a timestamp that the topic or the protocol refuses, a partition that does not exist); nothing
+  // else suffers.
   virtual Status Send(Topic* topic, int32_t partition, const Record& record, uint32_t tag) = 0;
 
   // Serves acknowledgements, without waiting when `wait` is 0.

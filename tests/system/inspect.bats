@@ -180,3 +180,20 @@ inspect() { kstream-inspect-state --state-dir state "$@"; }
   try 5 bash -c 'kstream-inspect-state --state-dir state -G sums scan >/dev/full'
   assert_stderr_has 'stdout: cannot be written'
 }
+
+@test "inspect: rows of windows show group and window, and are found by both" {
+  printf '%s\n' '{"k":"b","t":1000}' '{"k":"a","t":2000}' '{"k":"a","t":6000}' >in
+  kstream-agg -i in --by .k --timestamp .t --window hopping:10s/5s --count -G sums --state-dir state >/dev/null 2>&1
+  rows() { inspect -q -G sums "$@" | jq -r '"\(.key)[\(.window_start),\(.window_end))=\(.value.count)"' | paste -sd' '; }
+  assert_equal "$(rows scan)" 'a[0,10000)=2 b[0,10000)=1 a[5000,15000)=1'
+  assert_equal "$(rows scan --at-window 12000)" 'a[5000,15000)=1'
+  assert_equal "$(rows scan --at-window 1970-01-01T00:00:04.999Z)" 'a[0,10000)=2 b[0,10000)=1'
+  assert_equal "$(rows get a)" 'a[0,10000)=2 a[5000,15000)=1'
+  assert_equal "$(rows scan --from b)" 'b[0,10000)=1'
+  try 0 inspect -q -G sums scan --limit 1
+  assert_output '{"store":"agg","task":0,"key":"a","value":{"count":2},"window_start":0,"window_end":10000,"timestamp":6000}'
+  try 0 inspect -q -G sums stats
+  assert_equal "$(jq -c '[.rows, .key_bytes]' <<<"$output")" '[3,3]'
+  try 2 inspect -G sums scan --at-window yesterday
+  assert_one_error "--at-window: 'yesterday' is no time: give ms since the epoch, or RFC 3339"
+}

@@ -156,6 +156,7 @@ Json Aggregation(const PlanNode& node, const AggregateSpec& spec, const PlanNode
     aggregate["as"] = spec.fold->name;
   }
   if (spec.window) AddWindow(*spec.window, &aggregate);
+  if (!spec.late.empty()) aggregate["late"] = spec.late;
   aggregate["emit"] = EmitOf(spec);
   Json json = {{"from", group ? group->parents.front() : node.parents.front()},
                {"aggregate", std::move(aggregate)}};
@@ -204,6 +205,8 @@ void AddOptions(const RuntimeOptions& runtime, Json* json) {
   auto& out = *json;
   if (runtime.from_given) out["from"] = runtime.from;
   if (runtime.exit_at_end) out["exit-at-end"] = true;
+  if (runtime.close_at_end) out["close-at-end"] = true;
+  if (runtime.idle_advance) out["idle-advance"] = Print(*runtime.idle_advance);
   if (runtime.limit) out["limit"] = *runtime.limit;
   if (runtime.timeout) out["timeout"] = Print(*runtime.timeout);
   if (runtime.partitions != defaults.partitions) out["partitions"] = runtime.partitions;

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <utility>
 
+#include "kstream/log.h"
 #include "kstream/units.h"
 
 namespace kstream::tools {
@@ -166,6 +167,18 @@ FlagGroup AggTool::OwnFlags() {
                    .help = "how long past its end the rows of a window stay in the store (default: "
                            "as long as it waits)",
                    .set = SetDuration(&retention_)});
+  flags.push_back({.names = "--close-at-end",
+                   .metavar = "",
+                   .help =
+                       "with --exit-at-end and --app: close the windows that are open at the end, "
+                       "for good (without --app that is done anyway)",
+                   .option = &options_.runtime});
+  flags.push_back({.names = "--idle-advance",
+                   .metavar = "DUR",
+                   .help =
+                       "when all inputs have been at their ends for DUR, stream time goes on with "
+                       "the clock, so that the last windows close",
+                   .option = &options_.runtime});
   flags.push_back({.names = "--emit",
                    .metavar = "final|update|change|every:DUR",
                    .help = "when rows are written: final, those of a window when it closes (the "
@@ -193,15 +206,21 @@ Status AggTool::SetFold(AggregateSpec* spec) const {
   return Status::Ok();
 }
 
-Status AggTool::SetWindow(AggregateSpec* spec) const {
+Status AggTool::SetWindow(bool topics, AggregateSpec* spec) const {
+  const RuntimeOptions& runtime = options_.runtime;
   if (!window_) {
-    std::string_view flag = grace_           ? "--grace"
-                            : retention_     ? "--retention"
-                            : !zone_.empty() ? "--timezone"
-                            : !late_.empty() ? "--late"
-                                             : "";
-    return flag.empty() ? Status::Ok()
-                        : Status::Usage(fmt::format("{} is for windows: give a --window", flag));
+    const std::string_view flag = grace_                 ? "--grace"
+                                  : retention_           ? "--retention"
+                                  : !zone_.empty()       ? "--timezone"
+                                  : !late_.empty()       ? "--late"
+                                  : runtime.close_at_end ? "--close-at-end"
+                                  : runtime.idle_advance ? "--idle-advance"
+                                                         : "";
+    if (flag.empty()) return Status::Ok();
+    return Status::Usage(fmt::format("{} is for windows: give a --window", flag));
+  }
+  if (topics && runtime.close_at_end && !runtime.exit_at_end) {
+    return Status::Usage("--close-at-end needs --exit-at-end: what it closes is open at the end");
   }
   spec->window = *window_;
   spec->window->grace = grace_.value_or(std::chrono::milliseconds(0));
@@ -218,6 +237,9 @@ Status AggTool::SetEmit(bool topics, AggregateSpec* spec) const {
   const bool kept = topics && !options_.runtime.app.empty();
   spec->emit = emit_.value_or(kept && !window_ ? Emit::kUpdate : Emit::kFinal);
   spec->every = every_;
+  if (kept && window_ && !emit_ && options_.explain.empty() && !options_.print_spec) {
+    Log(LogLevel::kInfo, "rows come when windows close: --emit update shows them before that");
+  }
   if (!kept || window_ || spec->emit != Emit::kFinal) return Status::Ok();
   return Status::Usage(
       "--emit final with --app: without a window nothing is final before the input ends, and that "
@@ -244,7 +266,7 @@ Status AggTool::AddNodes(const Places& places, StagePlan* plan) {
                      .route = {.to = {}, .partition = options_.partition},
                      .serdes = options_.runtime.serdes};
   KSTREAM_RETURN_IF_ERROR(SetFold(&spec));
-  KSTREAM_RETURN_IF_ERROR(SetWindow(&spec));
+  KSTREAM_RETURN_IF_ERROR(SetWindow(HasTopics(source), &spec));
   KSTREAM_RETURN_IF_ERROR(SetEmit(HasTopics(source), &spec));
   // Without an application nothing is kept, and rows need a store only to be more than fit in
   // memory.

@@ -27,7 +27,7 @@ class AggTool : public StageTool {
 
  private:
   Status SetFold(AggregateSpec* spec) const;
-  Status SetWindow(AggregateSpec* spec) const;
+  Status SetWindow(bool topics, AggregateSpec* spec) const;
   Status SetEmit(bool topics, AggregateSpec* spec) const;
   // Whether records of one group may be in several tasks.
   bool Scattered(const SourceSpec& source) const;

@@ -61,7 +61,8 @@ const std::vector<InspectTool::Command>& InspectTool::Commands() {
       {"get", "KEY", {"--store", "--task", "--from-changelog"}, &InspectTool::Get},
       {"scan",
        "",
-       {"--store", "--task", "--from-changelog", "--prefix", "--from", "--to", "--limit"},
+       {"--store", "--task", "--from-changelog", "--prefix", "--from", "--to", "--at-window",
+        "--limit"},
        &InspectTool::Scan},
       {"stats", "", {"--store", "--task", "--from-changelog"}, &InspectTool::Stats},
       {"reset", "", {kTarget, "--backup", "--adopt", "--execute"}, &InspectTool::RunReset}};
@@ -133,6 +134,11 @@ FlagGroup InspectTool::Rows() {
             .metavar = "KEY",
             .help = "keys before KEY",
             .set = Seen("--to", Set(&to_))},
+           {.names = "--at-window",
+            .metavar = "TIME",
+            .help = "only rows of windows that hold TIME, ms since the epoch or RFC 3339",
+            .set = Seen("--at-window",
+                        [this](std::string_view text) { return at_window_.AtWindow(text); })},
            {.names = "--limit",
             .metavar = "N",
             .help = "at most N rows",
@@ -238,6 +244,7 @@ Result<RowQuery> InspectTool::Query() const {
   if (!prefix_.empty()) query.Prefix(prefix_);
   if (!from_.empty()) query.from = from_;
   if (!to_.empty()) query.to = to_;
+  query.at_window = at_window_.at_window;
   return query;
 }
 

@@ -59,6 +59,7 @@ class InspectTool : public Tool {
   std::vector<std::string_view> seen_;
   std::string store_, prefix_, from_, to_;
   std::optional<int64_t> task_, limit_;
+  RowQuery at_window_;  // of which nothing else is used
   bool from_changelog_ = false, pretty_ = false;
   std::optional<ResetTarget> target_;
   std::string backup_;

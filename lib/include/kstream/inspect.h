@@ -59,25 +59,31 @@ struct InspectedRow {
   int32_t task = 0;
   std::string_view key, value;
   int64_t timestamp = 0;  // event time, ms since the epoch
+  // Of a store of windows, whose `key` is the group's; ms since the epoch.
+  std::optional<int64_t> window_start = {}, window_end = {};
 };
 
 // As one line of JSON, without a line end:
 //   {"store":"agg","task":0,"key":"u1","value":{"count":3},"timestamp":1700000000000}
 // with `key_b64` for a key that is not UTF-8, and `payload` or `payload_b64` for a value that is
-// not one line of JSON, as in the envelope.
+// not one line of JSON, as in the envelope. Of a store of windows, "window_start" and "window_end"
+// come before the timestamp.
 KSTREAM_EXPORT std::string RowToJson(const InspectedRow& row);
 // For people: on one line, in columns with two blanks between; safe for a terminal.
 KSTREAM_EXPORT std::string RowToText(const InspectedRow& row);
 
 // Which rows.
 struct KSTREAM_EXPORT RowQuery {
-  std::string store = {};              // empty: the only one there is
-  std::optional<int32_t> task = {};    // nullopt: all
-  std::string from = {};               // the smallest key, in order of unsigned bytes
-  std::optional<std::string> to = {};  // the first key that is too large
+  std::string store = {};                 // empty: the only one there is
+  std::optional<int32_t> task = {};       // nullopt: all
+  std::optional<int64_t> at_window = {};  // only rows of windows that hold this time, ms
+  std::string from = {};                  // the smallest key, in order of unsigned bytes
+  std::optional<std::string> to = {};     // the first key that is too large
   // from and to become the bounds of the keys that begin so, or of this key alone.
   void Prefix(std::string_view prefix);
   void Only(std::string_view key);
+  // ms since the epoch, or RFC 3339. kUsage.
+  Status AtWindow(std::string_view time);
 };
 
 // What walking over all rows of an instance tells.
@@ -101,7 +107,8 @@ class KSTREAM_EXPORT Inspector {
   // Who uses the directory now.
   virtual Result<std::optional<std::string>> Holder() = 0;
 
-  // Rows by task and key, while `visit` returns true. Each instance is announced to the log first:
+  // Rows by task and key (of a store of windows: by task, window and key), while `visit` returns
+  // true. Each instance is announced to the log first:
   // "% agg[0]: as of changelog offset 17".
   using Visitor = std::function<bool(const InspectedRow& row)>;
   virtual Status Scan(const RowQuery& query, const Visitor& visit) = 0;

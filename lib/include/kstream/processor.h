@@ -91,6 +91,16 @@ class KSTREAM_EXPORT ProcessorContext {
 
   // The largest timestamp processed by the task, ms since the epoch; nullopt before the first.
   virtual std::optional<int64_t> stream_time() const = 0;
+  // The stream time that the next owner of the task would begin with, should this one end now: it
+  // lacks what is not committed yet. Where no one could go on (a run without an app), what has been
+  // written counts as committed.
+  virtual std::optional<int64_t> committed_stream_time() const = 0;
+  // Moves stream time on, if `time` is later: by one that has done, or emitted, what was to wait
+  // for it. Timers that it makes due fire with the next record or by the wall clock.
+  virtual void AdvanceStreamTime(int64_t time) = 0;
+  // Whether the run ends here for the task (RuntimeOptions::exit_at_end): it has processed all that
+  // there was, and what is open now stays so.
+  virtual bool at_end() const = 0;
   virtual int64_t wall_clock_time() const = 0;  // ms since the epoch
 
   // A store that AddStore connected to this node, valid until Close. kUsage otherwise.
@@ -118,8 +128,8 @@ class KSTREAM_EXPORT Processor {
   // ends the stage.
   virtual Status Flush();
   // Nothing more comes, ever, and the run keeps no state for another: files have ended, or the run
-  // has stopped at the end without an app. Called once, after the last record and before the last
-  // Flush.
+  // has stopped at the end without an app; or it was told to do as if
+  // (RuntimeOptions::close_at_end). Called once, after the last record and before the last Flush.
   virtual Status EndInput();
   // Children are closed before their parents.
   virtual void Close();

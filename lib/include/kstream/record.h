@@ -41,6 +41,9 @@ struct Record {
   Bytes key;
   Bytes value;
   std::span<const Header> headers;
+  // By what a partition is chosen where that is not the key: by murmur2, as Java's producer does.
+  // What one source gives has none.
+  Bytes partition_key;
 
   // The parsed value, shared by all nodes that look at this record. Set by the engine; a processor
   // that replaces `value` resets it to nullptr.

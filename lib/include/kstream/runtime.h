@@ -53,9 +53,15 @@ struct KSTREAM_EXPORT RuntimeOptions {
   std::map<std::string, ClusterOptions> clusters;  // --cluster
   std::string app;                                 // --app; empty: no group, no commits
   std::string from = "beginning";                  // --from
-  bool from_given = false;       // whether the user said --from: then it answers lost offsets too
-  bool exit_at_end = false;      // --exit-at-end
-  std::optional<int64_t> limit;  // --limit, output records
+  bool from_given = false;   // whether the user said --from: then it answers lost offsets too
+  bool exit_at_end = false;  // --exit-at-end
+  // --close-at-end: at the end of a run with an app, too, nothing waits for more, and later runs
+  // find stream time past it.
+  bool close_at_end = false;
+  // --idle-advance: when all inputs of a task have been at their ends for so long, its stream time
+  // goes on at the pace of the wall clock, never past it.
+  std::optional<std::chrono::milliseconds> idle_advance;
+  std::optional<int64_t> limit;                      // --limit, output records
   std::optional<std::chrono::milliseconds> timeout;  // --timeout
   int partitions = 1;                                // --partitions, of files
   SerdeNames serdes;                                 // -s

@@ -47,7 +47,7 @@ Result<Producer::Topic*> KafkaProducer::Open(std::string_view name, const TopicO
 Status KafkaProducer::Send(Topic* to, int32_t partition, const Record& record, uint32_t tag) {
   auto* topic = static_cast<KafkaTopic*>(to);
   KSTREAM_RETURN_IF_ERROR(admission_.Check(topic, record));
-  return topic->client->Send(topic, partition, record, tag);
+  return topic->client->Send(topic, PartitionFor(*topic, partition, record), record, tag);
 }
 
 void KafkaProducer::Poll(std::chrono::milliseconds wait) {

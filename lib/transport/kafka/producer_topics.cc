@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/stopped.h"
+#include "record/partitioner.h"
 #include "transport/kafka/admin_requests.h"
 #include "transport/kafka/errors.h"
 
@@ -21,7 +22,8 @@ int64_t Now() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
 }
 
-Status CheckExists(Handle* handle, const std::string& topic) {
+// How many partitions a topic has; 0: that is not known yet.
+Result<int32_t> PartitionsOf(Handle* handle, const std::string& topic) {
   TopicHandle probe(rd_kafka_topic_new(handle->get(), topic.c_str(), nullptr));
   if (probe == nullptr) return Status::Usage(fmt::format("\"{}\" is not a topic name", topic));
   KSTREAM_ASSIGN_OR_RETURN(Metadata metadata, handle->Describe(probe.get()));
@@ -30,7 +32,9 @@ Status CheckExists(Handle* handle, const std::string& topic) {
     if (topic != found.topic) continue;
     if (IsMissing(found.err)) break;
     // A leader that is still to be chosen is waited for by librdkafka.
-    if (IsTransient(found.err)) return Status::Ok();
+    if (found.err == RD_KAFKA_RESP_ERR_NO_ERROR || IsTransient(found.err)) {
+      return static_cast<int32_t>(found.partition_cnt);
+    }
     return ClusterError(found.err, "writing to topic " + topic);
   }
   return TopicMissing(topic, true);
@@ -39,14 +43,26 @@ Status CheckExists(Handle* handle, const std::string& topic) {
 }  // namespace
 
 Result<TopicLimits> FindTopic(Handle* handle, const Options& options, const std::string& topic) {
-  KSTREAM_RETURN_IF_ERROR(CheckExists(handle, topic));
+  KSTREAM_ASSIGN_OR_RETURN(const int32_t partitions, PartitionsOf(handle, topic));
   const auto wait = std::min(options.deadline / 4, kLimitsWait);
   auto config = DescribeTopicConfig(handle, topic, wait);
-  if (config.ok()) return ToLimits(*config);
-  if (IsStopped(config.status())) return config.status();
-  Log(LogLevel::kWarning,
-      fmt::format("{}: its limits are found out by trying", config.status().message()));
-  return TopicLimits();
+  TopicLimits limits;
+  if (config.ok()) {
+    limits = ToLimits(*config);
+  } else if (IsStopped(config.status())) {
+    return config.status();
+  } else {
+    Log(LogLevel::kWarning,
+        fmt::format("{}: its limits are found out by trying", config.status().message()));
+  }
+  limits.partitions = partitions;
+  return limits;
+}
+
+// Of what goes by its key the client chooses it, which sees topics grow.
+int32_t PartitionFor(const KafkaTopic& topic, int32_t partition, const Record& record) {
+  if (partition >= 0 || !record.partition_key || topic.limits.partitions == 0) return partition;
+  return PartitionOfKey(record.partition_key, topic.limits.partitions, 0);
 }
 
 Admission::Admission() { Tick(); }

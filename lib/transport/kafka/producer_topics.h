@@ -15,6 +15,10 @@ namespace kstream::transport::kafka {
 // kCluster when the topic does not exist. A cluster that does not tell its limits has none.
 Result<TopicLimits> FindTopic(Handle* handle, const Options& options, const std::string& topic);
 
+// Where a record goes that is sent to `partition` (-1: by the partitioner), as far as that is not
+// for the client to choose.
+int32_t PartitionFor(const KafkaTopic& topic, int32_t partition, const Record& record);
+
 // Refuses records alone that would fail their batch.
 class Admission {
  public:

@@ -154,6 +154,7 @@ Status TransactionalProducer::Send(Topic* to, int32_t partition, const Record& r
   KSTREAM_RETURN_IF_ERROR(deliveries_.failure);
   if (state_ == State::kNew || state_ == State::kReady) return Misuse("Send");
   KSTREAM_RETURN_IF_ERROR(admission_.Check(topic, record));
+  partition = PartitionFor(*topic, partition, record);
   while (state_ != State::kOpen && buffered_bytes_ >= producer_.buffer_bytes) {
     KSTREAM_RETURN_IF_ERROR(AwaitOutcome());
   }

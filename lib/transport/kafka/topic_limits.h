@@ -21,6 +21,7 @@ namespace kstream::transport::kafka {
 struct TopicLimits {
   static constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
 
+  int32_t partitions = 0;        // when it was looked at; 0: not known
   int64_t max_bytes = kNone;     // of a batch: max.message.bytes
   int64_t max_age_ms = kNone;    // how far a timestamp may lie before the broker's clock
   int64_t max_ahead_ms = kNone;  // and after it

@@ -49,8 +49,10 @@ Status MemoryProducer::Send(Topic* to, int32_t partition, const Record& record, 
     KSTREAM_RETURN_IF_ERROR(failure_);
     if (state_ != State::kOpen && state_ != State::kSealed) return Misuse("Send");
   }
-  if (partition < 0)
-    partition = PartitionOfKey(record.key, topic->partitions, record.key ? 0 : broker_->unkeyed++);
+  if (partition < 0) {
+    const Bytes& key = record.partition_key ? record.partition_key : record.key;
+    partition = PartitionOfKey(key, topic->partitions, key ? 0 : broker_->unkeyed++);
+  }
   if (partition >= topic->partitions) {
     return Status::Data(fmt::format("topic {} has no partition {}", topic->name, partition));
   }

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 
+#include "dsl/window_key.h"
 #include "runtime/changelogs.h"
 #include "store/changelog_hash.h"
 #include "store/rocksdb/rocksdb_engine.h"
@@ -102,6 +103,37 @@ TEST_F(AppInspectorTest, ADirectoryIsAsOfItsLastFlush) {
   EXPECT_EQ(list[0].offset, 7);
   EXPECT_EQ(list[0].incarnation, incarnation_);
   EXPECT_EQ(list[1].task, 1);
+}
+
+TEST_F(AppInspectorTest, RowsOfWindowsAreThoseOfGroups) {
+  Ran();
+  Journal(dsl::kWindowsKey, R"({"windows":"tumbling:10000ms"})", 0);
+  Journal(dsl::WindowPrefix(20'000) + "a", "2", 20'001);
+  Journal(dsl::WindowPrefix(10'000) + "a", "1", 10'001);
+  Journal(dsl::WindowPrefix(10'000) + "b", "3", 10'002);
+  Journal(dsl::WindowPrefix(10'001) + "b", "not a window's", 10'002);
+  const auto seen = [&](const RowQuery& query) {
+    std::vector<std::string> rows;
+    const Status status = Open(true, true)->Scan(query, [&](const InspectedRow& row) {
+      rows.push_back(std::string(row.key) + "[" + std::to_string(row.window_start.value_or(-1)) +
+                     "," + std::to_string(row.window_end.value_or(-1)) +
+                     ")=" + std::string(row.value));
+      return true;
+    });
+    EXPECT_TRUE(status.ok()) << status.message();
+    return rows;
+  };
+  EXPECT_THAT(seen({.store = "cnt"}),
+              ElementsAre("a[10000,20000)=1", "b[10000,20000)=3", "a[20000,30000)=2"));
+  RowQuery only{.store = "cnt"};
+  only.Only("a");
+  EXPECT_THAT(seen(only), ElementsAre("a[10000,20000)=1", "a[20000,30000)=2"));
+  RowQuery at{.store = "cnt"};
+  EXPECT_TRUE(at.AtWindow("19999").ok());
+  EXPECT_THAT(seen(at), ElementsAre("a[10000,20000)=1", "b[10000,20000)=3"));
+  EXPECT_TRUE(at.AtWindow("1970-01-01T00:00:20Z").ok());
+  EXPECT_THAT(seen(at), ElementsAre("a[20000,30000)=2"));
+  EXPECT_EQ(at.AtWindow("noon").code(), StatusCode::kUsage);
 }
 
 TEST_F(AppInspectorTest, TheTailOfTheChangelogIsLaidOver) {

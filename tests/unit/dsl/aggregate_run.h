@@ -79,8 +79,9 @@ class LastingStore {
 class AggregateRun : public TaskRun {
  public:
   explicit AggregateRun(AggregateSpec spec) : TaskRun(Build(std::move(spec))) {}
-  AggregateRun(AggregateSpec spec, LastingStore* store)
-      : TaskRun(Build(std::move(spec), true), 0, store->Kept()) {}
+  AggregateRun(AggregateSpec spec, LastingStore* store,
+               std::optional<int64_t> stream_time = std::nullopt)
+      : TaskRun(Build(std::move(spec), true), 0, store->Kept(), stream_time) {}
 
   // The rows forwarded so far, one a line.
   std::string Rows() {
@@ -92,12 +93,14 @@ class AggregateRun : public TaskRun {
  private:
   static Result<Topology> Build(AggregateSpec spec, bool stored = false) {
     if (stored) spec.store = "rows";
-    Result<ProcessorSupplier> supplier = Aggregate(std::move(spec));
+    Result<ProcessorSupplier> supplier = Aggregate(spec);
     if (!supplier.ok()) return supplier.status();
+    const std::string late = spec.late;
     TopologyBuilder builder;
     builder.AddSource("in", {.inputs = {{Location::Kind::kFile, "", "in"}}})
         .AddProcessor("agg", (*std::move(supplier)).Unnamed(), {"in"})
         .AddSink("out", {}, {"agg"});
+    if (!late.empty()) builder.AddSink(late, {}, {"agg"});
     if (stored) builder.AddStore(StoreSpec{.name = "rows"}, {"agg"});
     return builder.Build();
   }

@@ -60,14 +60,16 @@ class KeepingSink : public task::RecordSink {
 
 class TaskRun : private task::TaskHost {
  public:
-  // `kept`: the stores that the runtime would keep.
+  // `kept`: the stores that the runtime would keep; `stream_time`: what a former task committed.
   explicit TaskRun(const Result<Topology>& topology, size_t stage = 0,
-                   const task::Task::KeptStores& kept = {}) {
+                   const task::Task::KeptStores& kept = {},
+                   std::optional<int64_t> stream_time = std::nullopt) {
     cache_.reader = &reader_;
     EXPECT_TRUE(topology.ok()) << topology.status().message();
     if (!topology.ok()) return;
     task::TaskHost* const host = this;
     task_.emplace(*topology, stage, std::to_string(stage) + "_0", host);
+    task_->set_stream_time(stream_time);
     const Status status = task_->Init(kept);
     EXPECT_TRUE(status.ok()) << status.message();
   }
@@ -78,7 +80,7 @@ class TaskRun : private task::TaskHost {
     record.topic = "in";
     record.partition = 3;
     record.timestamp = timestamp;
-    record.timestamp_type = TimestampType::kCreateTime;
+    if (timestamp >= 0) record.timestamp_type = TimestampType::kCreateTime;
     record.value = value;
     record.key = key;
     record.headers = headers;

@@ -53,6 +53,9 @@ class CommitterTest : public testing::Test, public CommitHost {
     all_ = all;
     return positions_;
   }
+  std::function<void()> WhenCommitted() override {
+    return [this, seal = asked_] { told_ = seal; };
+  }
   Status KeepStores() override {
     calls_ += "keep ";
     return keep_;
@@ -86,6 +89,7 @@ class CommitterTest : public testing::Test, public CommitHost {
   std::unique_ptr<transport::Consumer> consumer_;
   std::vector<PartitionOffset> positions_{{kA, 1, ""}};
   int asked_ = 0;
+  int told_ = 0;      // the seal whose positions are known to be committed
   bool all_ = false;  // when last asked
   std::string calls_;
   Status keep_;
@@ -244,6 +248,34 @@ TEST_F(CommitterTest, WhatStoresCannotKeepIsNotCommitted) {
   EXPECT_EQ(Committed(kA), kNoOffset);
 }
 
+TEST_F(CommitterTest, ThatPositionsAreCommittedIsToldWhenTheyAre) {
+  cluster_.FailCommits(Status::Cluster("rebalancing"));
+  ASSERT_TRUE(Turn().ok());
+  Poll();
+  EXPECT_EQ(told_, 0);
+  cluster_.FailCommits(Status::Ok());
+  cluster_.HoldAcks(true);
+  Write();
+  ASSERT_TRUE(Turn().ok());
+  Poll();
+  EXPECT_EQ(told_, 0) << "sealed, and not acknowledged";
+  cluster_.HoldAcks(false);
+  outputs_.Poll();
+  ASSERT_TRUE(EarlyTurn().ok());
+  Poll();
+  EXPECT_EQ(told_, 2);
+  ASSERT_TRUE(committer_->Finish().ok());
+  EXPECT_EQ(told_, 3);
+}
+
+TEST_F(CommitterTest, WithoutAConsumerWhatIsKeptCountsAsCommitted) {
+  Committer committer(&outputs_, nullptr, kInterval, this, clock_, &metrics_);
+  Write();
+  clock_.Advance(kInterval);
+  ASSERT_TRUE(committer.Turn().ok());
+  EXPECT_EQ(told_, 1);
+}
+
 class TransactionCommitterTest : public CommitterTest {
  protected:
   TransactionCommitterTest() : CommitterTest("app-id-0") { Poll(); }
@@ -257,11 +289,13 @@ TEST_F(TransactionCommitterTest, RecordsAndOffsetsAreCommittedTogetherAndThenSto
   EXPECT_EQ(calls_, "flush seal positions ");
   cluster_.HoldAcks(false);
   EXPECT_EQ(Visible(), 0u);
+  EXPECT_EQ(told_, 0);
   EXPECT_EQ(outputs_.TakeWritten(), 0);
   ASSERT_TRUE(EarlyTurn().ok());
   EXPECT_EQ(calls_, "flush seal positions keep ");
   EXPECT_EQ(Visible(), 1u);
   EXPECT_EQ(outputs_.TakeWritten(), 1);
+  EXPECT_EQ(told_, 1);
   EXPECT_EQ(Committed(kA), 1);
   EXPECT_EQ(committer_->kept(), 1);
 }

@@ -1,0 +1,76 @@
+#include "admin/row_keys.h"
+
+#include <string>
+
+#include "dsl/window_key.h"
+#include "kstream/windows.h"
+#include "record/json_document.h"
+
+namespace kstream::admin {
+namespace {
+
+bool Asks(const RowQuery& query, std::string_view key) {
+  return key >= query.from && (!query.to || key < *query.to);
+}
+
+std::string TextOf(const json::Document& document, std::string_view member) {
+  const json::Node node = document.Find(document.root(), member);
+  std::string text;
+  if (node == json::kNoNode || document.type(node) != json::Type::kString) return text;
+  const std::string_view quoted = document.Raw(node);
+  json::Unescape(quoted.substr(1, quoted.size() - 2), &text);
+  return text;
+}
+
+// What the first row of a store says; nullopt: nothing that this kstream knows.
+std::optional<WindowSpec> WindowsOf(std::string_view json) {
+  json::Reader reader;
+  json::Document document;
+  if (!reader.Parse(json, &document).ok() ||
+      document.type(document.root()) != json::Type::kObject) {
+    return std::nullopt;
+  }
+  Result<WindowSpec> spec = WindowSpec::Parse(TextOf(document, "windows"));
+  if (!spec.ok()) return std::nullopt;
+  spec->zone = TextOf(document, "timezone");
+  const bool aligned =
+      spec->kind == WindowSpec::Kind::kTumbling || spec->kind == WindowSpec::Kind::kHopping;
+  return aligned && spec->Check().ok() ? std::optional(*std::move(spec)) : std::nullopt;
+}
+
+}  // namespace
+
+Result<RowKeys> RowKeys::Of(StoreView* view) {
+  RowKeys keys;
+  const std::string behind = dsl::kWindowsKey + '\0';
+  KSTREAM_RETURN_IF_ERROR(
+      view->Scan(dsl::kWindowsKey, behind, [&](std::string_view, std::string_view value, int64_t) {
+        if (const auto spec = WindowsOf(value)) {
+          keys.windows_.emplace(*spec);
+        }
+        return true;
+      }));
+  return keys;
+}
+
+bool RowKeys::Read(std::string_view stored_key, const RowQuery& query, InspectedRow* row) const {
+  row->key = stored_key;
+  if (!windows_) return !query.at_window && Asks(query, stored_key);
+  const auto start = stored_key == dsl::kWindowsKey ? std::nullopt : dsl::StartOfKey(stored_key);
+  const auto window = start ? windows_->At(*start) : std::nullopt;
+  if (!window) return false;
+  row->key = stored_key.substr(dsl::kWindowPrefix);
+  row->window_start = window->start;
+  row->window_end = window->end;
+  const bool holds =
+      !query.at_window || (window->start <= *query.at_window && *query.at_window < window->end);
+  return holds && Asks(query, row->key);
+}
+
+bool RowKeys::MayAsk(const RowQuery& query, std::string_view stored_key) {
+  return Asks(query, stored_key) || stored_key == dsl::kWindowsKey ||
+         (stored_key.size() >= dsl::kWindowPrefix &&
+          Asks(query, stored_key.substr(dsl::kWindowPrefix)));
+}
+
+}  // namespace kstream::admin

@@ -1,0 +1,282 @@
+#include "dsl/window_aggregation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <ranges>
+#include <utility>
+
+#include "base/printable.h"
+#include "dsl/window_key.h"
+#include "record/json_document.h"
+
+namespace kstream::dsl {
+namespace {
+
+constexpr int64_t kNoTime = INT64_MIN / 2, kNever = INT64_MAX;
+// How many keys are gathered to be deleted, before they are.
+constexpr size_t kMostKeys = 4096;
+
+Status CheckTime(const Record& record) {
+  if (record.timestamp_type == TimestampType::kNone || record.timestamp < 0) {
+    return Status::Data("it has no time, and so no window: say with --timestamp what its time is");
+  }
+  if (record.timestamp > AlignedWindows::kLastTime) {
+    return Status::Data(fmt::format("its time, {}, is past the year 9999: is it in milliseconds?",
+                                    record.timestamp));
+  }
+  return Status::Ok();
+}
+
+std::string Describe(const WindowSpec& spec) {
+  std::string json = "{\"windows\":";
+  json::AppendQuoted(spec.ToString(), &json);
+  if (!spec.zone.empty()) json::AppendQuoted(spec.zone, &json.append(",\"timezone\":"));
+  return json += '}';
+}
+
+}  // namespace
+
+WindowAggregation::WindowAggregation(const AggregationPlan& plan)
+    : RowProcessor(plan),
+      grace_(plan.window->grace.count()),
+      kept_for_(std::max(grace_, plan.window->retention.count())),
+      late_to_(plan.late),
+      windows_(Describe(*plan.window)),
+      aligned_(*plan.window),
+      stream_time_(kNoTime),
+      closes_at_(kNever) {}
+
+Status WindowAggregation::Init(ProcessorContext& context) {
+  KSTREAM_RETURN_IF_ERROR(RowProcessor::Init(context));
+  FollowTask();
+  return store() ? FindWindows() : Status::Ok();
+}
+
+Status WindowAggregation::CheckWindows() {
+  StoredRow row;
+  KSTREAM_ASSIGN_OR_RETURN(says_windows_, store()->Find(kWindowsKey, &row));
+  if (!says_windows_ || row.value == windows_) return Status::Ok();
+  return StoredOtherwise(fmt::format("its rows are those of {}, not of {}", row.value, windows_));
+}
+
+Status WindowAggregation::FindWindows() {
+  KSTREAM_RETURN_IF_ERROR(CheckWindows());
+  std::string from;
+  std::optional<std::string> found;
+  const auto first = [&found](std::string_view key, std::string_view, int64_t) {
+    found = key;
+    return false;
+  };
+  for (;;) {
+    found.reset();
+    KSTREAM_RETURN_IF_ERROR(store()->RangeRows(from, std::nullopt, first));
+    if (!found) return Status::Ok();
+    if (*found == kWindowsKey) {
+      from = kWindowsKey + '\0';
+      continue;
+    }
+    const std::optional<int64_t> start = StartOfKey(*found);
+    const std::optional<WindowBounds> window = start ? aligned_.At(*start) : std::nullopt;
+    if (!window || !says_windows_) {
+      return StoredOtherwise(fmt::format("key {} is of no such window", Printable(*found)));
+    }
+    if (window->end + grace_ <= stream_time_) {
+      closed_.push_back({*window, std::nullopt});
+    } else {
+      RowTable& table = open_[window->start];
+      table.window = *window;
+      table.prefix = WindowPrefix(window->start);
+      table.stored = true;
+      if (emit() == Emit::kEvery) KSTREAM_RETURN_IF_ERROR(RestoreDue(&table));
+      closes_at_ = std::min(closes_at_, window->end + grace_);
+    }
+    from = WindowPrefix(window->start + 1);
+  }
+}
+
+void WindowAggregation::FollowTask() {
+  stream_time_ = std::max(stream_time_, context().stream_time().value_or(kNoTime));
+}
+
+Status WindowAggregation::Process(const Record& record) {
+  Bytes key;
+  KSTREAM_ASSIGN_OR_RETURN(const bool grouped, GroupOf(record, &key));
+  if (!grouped) return Status::Ok();
+  KSTREAM_RETURN_IF_ERROR(CheckTime(record));
+  FollowTask();
+  const int64_t now = std::max(stream_time_, record.timestamp);
+  KSTREAM_ASSIGN_OR_RETURN(const bool taken, Take(record, *key, now));
+  stream_time_ = now;
+  if (!taken) KSTREAM_RETURN_IF_ERROR(Late(record));
+  if (stream_time_ >= closes_at_) KSTREAM_RETURN_IF_ERROR(CloseUpTo(stream_time_ - grace_));
+  return full() ? Spill() : Status::Ok();
+}
+
+Result<bool> WindowAggregation::Take(const Record& record, std::string_view key, int64_t now) {
+  if (!aligned_.Holds(record.timestamp)) {
+    aligned_.Move(record.timestamp);
+    current_.assign(aligned_.windows().size(), nullptr);
+  }
+  KSTREAM_RETURN_IF_ERROR(Read(record));
+  targets_.clear();
+  if (Status status = Collect(record, key, now); !status.ok()) {
+    for (const Target& target : targets_) {
+      if (target.fresh) Forget(target.table, target.entry);
+    }
+    return status;
+  }
+  // The earliest window was prepared last, and nothing has changed since.
+  for (size_t left = targets_.size(); left-- > 0;) {
+    const Target& target = targets_[left];
+    if (left + 1 < targets_.size()) {
+      KSTREAM_RETURN_IF_ERROR(Prepare(record, target.entry->value));
+    }
+    KSTREAM_RETURN_IF_ERROR(Apply(target.table, record, target.entry));
+  }
+  return !targets_.empty();
+}
+
+// Later windows first. A record that is bad for one of them changes none.
+Status WindowAggregation::Collect(const Record& record, std::string_view key, int64_t now) {
+  const std::vector<WindowBounds>& windows = aligned_.windows();
+  const uint64_t hash = BytesHash::Of(key);
+  for (size_t i = windows.size(); i-- > 0 && windows[i].end > now - grace_;) {
+    RowTable* const table = TableOf(i);
+    bool fresh = false;
+    KSTREAM_ASSIGN_OR_RETURN(Entry* const entry, Find(table, key, hash, &fresh));
+    targets_.push_back({table, entry, fresh});
+    KSTREAM_RETURN_IF_ERROR(Prepare(record, entry->value));
+  }
+  return Status::Ok();
+}
+
+RowTable* WindowAggregation::TableOf(size_t window) {
+  if (current_[window]) return current_[window];
+  const WindowBounds& bounds = aligned_.windows()[window];
+  const auto [found, is_new] = open_.try_emplace(bounds.start);
+  RowTable& table = found->second;
+  if (is_new) {
+    table.window = bounds;
+    table.prefix = WindowPrefix(bounds.start);
+    table.whole = true;  // what the store has was found in Init
+    closes_at_ = std::min(closes_at_, bounds.end + grace_);
+  }
+  return current_[window] = &table;
+}
+
+Status WindowAggregation::Late(const Record& record) {
+  skips().Late();
+  return late_to_.empty() ? Status::Ok() : context().Forward(record, late_to_);
+}
+
+Status WindowAggregation::Punctuate(const Punctuation&) {
+  for (auto& [start, table] : open_) KSTREAM_RETURN_IF_ERROR(ForwardDue(&table));
+  return Status::Ok();
+}
+
+Status WindowAggregation::Flush() {
+  FollowTask();
+  KSTREAM_RETURN_IF_ERROR(CloseUpTo(stream_time_ - grace_));
+  for (auto& [start, table] : open_) {
+    if (emit() == Emit::kUpdate) KSTREAM_RETURN_IF_ERROR(ForwardDue(&table));
+    KSTREAM_RETURN_IF_ERROR(StoreRows(&table));
+  }
+  return Expire();
+}
+
+Status WindowAggregation::StoreRows(RowTable* table) {
+  KSTREAM_RETURN_IF_ERROR(Store(table));
+  if (!table->stored || std::exchange(says_windows_, true)) return Status::Ok();
+  return store()->Put(kWindowsKey, windows_, 0);
+}
+
+// What is open stays in the store, for whoever looks into it.
+Status WindowAggregation::EndInput() {
+  if (open_.empty()) return Status::Ok();
+  const int64_t end = open_.rbegin()->second.window->end;
+  for (auto& [start, table] : open_) KSTREAM_RETURN_IF_ERROR(StoreRows(&table));
+  KSTREAM_RETURN_IF_ERROR(CloseUpTo(end));
+  context().AdvanceStreamTime(end + grace_);
+  return Status::Ok();
+}
+
+Status WindowAggregation::CloseUpTo(int64_t end) {
+  while (!open_.empty() && open_.begin()->second.window->end <= end) {
+    KSTREAM_RETURN_IF_ERROR(CloseFirst());
+  }
+  closes_at_ = open_.empty() ? kNever : open_.begin()->second.window->end + grace_;
+  return Status::Ok();
+}
+
+Status WindowAggregation::CloseFirst() {
+  const auto first = open_.begin();
+  RowTable& table = first->second;
+  if (emit() == Emit::kFinal) {
+    KSTREAM_RETURN_IF_ERROR(ForwardAll(&table));
+  } else {
+    KSTREAM_RETURN_IF_ERROR(ForwardDue(&table));
+  }
+  const bool stays = kept_for_ > grace_;
+  if (stays) KSTREAM_RETURN_IF_ERROR(StoreRows(&table));
+  if (table.stored) {
+    Closed& closed = closed_.emplace_back(Closed{*table.window, std::nullopt});
+    if (table.whole && !stays) closed.keys = StoredKeys(table);
+  }
+  Clear(&table);
+  open_.erase(first);
+  std::ranges::fill(current_, nullptr);
+  return Status::Ok();
+}
+
+Status WindowAggregation::Expire() {
+  const int64_t committed = context().committed_stream_time().value_or(kNoTime);
+  while (!closed_.empty() && closed_.front().window.end + kept_for_ <= committed) {
+    KSTREAM_RETURN_IF_ERROR(Delete(closed_.front()));
+    closed_.pop_front();
+  }
+  return Status::Ok();
+}
+
+Status WindowAggregation::Delete(const Closed& closed) {
+  if (closed.keys) {
+    for (const std::string& key : *closed.keys) KSTREAM_RETURN_IF_ERROR(store()->Delete(key));
+    return Status::Ok();
+  }
+  std::string from = WindowPrefix(closed.window.start);
+  const std::string to = WindowPrefix(closed.window.start + 1);
+  std::vector<std::string> keys;
+  const auto gather = [&keys](std::string_view key, std::string_view, int64_t) {
+    keys.emplace_back(key);
+    return keys.size() < kMostKeys;
+  };
+  for (;;) {
+    keys.clear();
+    KSTREAM_RETURN_IF_ERROR(store()->RangeRows(from, to, gather));
+    if (keys.empty()) return Status::Ok();
+    for (const std::string& key : keys) KSTREAM_RETURN_IF_ERROR(store()->Delete(key));
+    from = std::move(keys.back());
+  }
+}
+
+// Rows that are due come early: they could not be told from others any more.
+Status WindowAggregation::Spill() {
+  for (auto& [start, table] : open_) {
+    KSTREAM_RETURN_IF_ERROR(ForwardDue(&table));
+    KSTREAM_RETURN_IF_ERROR(StoreRows(&table));
+    if (!table.rows.empty()) table.whole = false;
+    Clear(&table);
+  }
+  return Status::Ok();
+}
+
+void WindowAggregation::Close() {
+  if (initialised() && context().at_end()) skips().Open(open_.size());
+  RowProcessor::Close();
+  for (auto& [start, table] : open_) Clear(&table);
+  open_.clear();
+  current_.clear();
+}
+
+}  // namespace kstream::dsl
