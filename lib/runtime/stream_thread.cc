@@ -269,6 +269,8 @@ Result<bool> StreamThread::AllDone() {
   }
   if (!all_done) return false;
   if (!state_->grouped() || (!tasks_.empty() && waiting_.empty())) return true;
+  // What its tasks have to close they close although there is nothing to read.
+  if (state_->options.close_at_end && (!joined_ || !waiting_.empty())) return false;
   // A member without tasks waits for those that have them: their work may still come.
   for (size_t i = 0; i < plan_->stages.size(); i++) {
     if (!shared_->ends.IsComplete(*plan_, i, home()->consumer())) return false;

@@ -62,6 +62,9 @@ rows() { values "$out" | jq -r '"\(.key)[\(.window_start),\(.window_end))=\(.cou
   try 0 count --close-at-end
   assert_stderr_has 'agg: 1 came late'
   at a@10000
+  count
+  assert_equal "$(rows)" 'a[0,10000)=1'
+  # With nothing more to read, too.
   try 0 count --close-at-end
   assert_equal "$(rows)" 'a[0,10000)=1 a[10000,20000)=1'
   # Rows of what is closed are deleted from the changelog, too.
@@ -101,10 +104,11 @@ rows() { values "$out" | jq -r '"\(.key)[\(.window_start),\(.window_end))=\(.cou
   count --emit update
   at a@3000 a@11000
   count --emit update
+  at a@12000
   count --emit update
   assert_equal "$(records "$out" '%k %s\n' | jq -rc 'select(type == "array")' | sort | uniq -c | awk '{print $1, $2}')" \
     '2 ["a",0]
-1 ["a",10000]
+2 ["a",10000]
 1 ["b",0]'
   # The tombstones of a and b of the first window.
   assert_equal "$(records "$app-agg-changelog" '%S\n' | grep -c -- -1)" 2
@@ -116,7 +120,8 @@ rows() { values "$out" | jq -r '"\(.key)[\(.window_start),\(.window_end))=\(.cou
   local i turn
   lines() { for ((i = $1; i < $2; i++)); do echo "k$((i % 7))|{\"t\":$((i * 300 + i * 7919 % 2500))}"; done; }
   lines 0 600 | put "$in" -K '|'
-  timeout 60 "${counter[@]}" -G "$app-whole" -o "$whole" --state-dir "$PWD/whole" --grace 1s -e
+  local undisturbed=("${counter[@]/#"$out"/"$whole"}")
+  timeout 60 "${undisturbed[@]}" -G "$app-whole" --state-dir "$PWD/whole" --grace 1s -e
   for turn in 1 2 3; do
     start log err "${counter[@]}" --eos --grace 1s
     until_true has_records "$out" $((turn * 20 + RANDOM % 10))
