@@ -237,7 +237,7 @@ Status AppInspector::Scan(const RowQuery& query, const Visitor& visit) {
 
 Status AppInspector::ScanView(const Instance& instance, const RowQuery& query, StoreView* view,
                               const Visitor& visit) {
-  KSTREAM_ASSIGN_OR_RETURN(const RowKeys keys, RowKeys::Of(view));
+  KSTREAM_ASSIGN_OR_RETURN(RowKeys keys, RowKeys::Of(view));
   const auto each = [&](std::string_view key, std::string_view value, int64_t timestamp) {
     InspectedRow row{instance.store, instance.task, key, value, timestamp};
     return !keys.Read(key, query, &row) || visit(row);

@@ -1,6 +1,7 @@
 #include "admin/row_keys.h"
 
 #include <string>
+#include <utility>
 
 #include "dsl/window_key.h"
 #include "kstream/windows.h"
@@ -33,9 +34,7 @@ std::optional<WindowSpec> WindowsOf(std::string_view json) {
   Result<WindowSpec> spec = WindowSpec::Parse(TextOf(document, "windows"));
   if (!spec.ok()) return std::nullopt;
   spec->zone = TextOf(document, "timezone");
-  const bool aligned =
-      spec->kind == WindowSpec::Kind::kTumbling || spec->kind == WindowSpec::Kind::kHopping;
-  return aligned && spec->Check().ok() ? std::optional(*std::move(spec)) : std::nullopt;
+  return spec->Check().ok() ? std::optional(*std::move(spec)) : std::nullopt;
 }
 
 }  // namespace
@@ -45,7 +44,13 @@ Result<RowKeys> RowKeys::Of(StoreView* view) {
   const std::string behind = dsl::kWindowsKey + '\0';
   KSTREAM_RETURN_IF_ERROR(
       view->Scan(dsl::kWindowsKey, behind, [&](std::string_view, std::string_view value, int64_t) {
-        if (const auto spec = WindowsOf(value)) {
+        const auto spec = WindowsOf(value);
+        if (!spec) return true;
+        if (spec->kind == WindowSpec::Kind::kSession) {
+          keys.spans_ = dsl::SpanKey::Kind::kSession;
+        } else if (spec->kind == WindowSpec::Kind::kSliding) {
+          keys.spans_ = dsl::SpanKey::Kind::kMoment;
+        } else {
           keys.windows_.emplace(*spec);
         }
         return true;
@@ -53,7 +58,21 @@ Result<RowKeys> RowKeys::Of(StoreView* view) {
   return keys;
 }
 
-bool RowKeys::Read(std::string_view stored_key, const RowQuery& query, InspectedRow* row) const {
+// A span has both its ends, and the time of its row is the second.
+bool RowKeys::ReadSpan(std::string_view stored_key, const RowQuery& query, InspectedRow* row) {
+  std::optional<dsl::SpanKey> span = dsl::SpanKey::Parse(*spans_, stored_key);
+  if (!span) return false;
+  group_ = std::move(span->group);
+  row->key = group_;
+  row->window_start = span->start;
+  row->window_end = row->timestamp;
+  const bool holds =
+      !query.at_window || (span->start <= *query.at_window && *query.at_window <= row->timestamp);
+  return holds && Asks(query, group_);
+}
+
+bool RowKeys::Read(std::string_view stored_key, const RowQuery& query, InspectedRow* row) {
+  if (spans_) return ReadSpan(stored_key, query, row);
   row->key = stored_key;
   if (!windows_) return !query.at_window && Asks(query, stored_key);
   const auto start = stored_key == dsl::kWindowsKey ? std::nullopt : dsl::StartOfKey(stored_key);
@@ -68,9 +87,13 @@ bool RowKeys::Read(std::string_view stored_key, const RowQuery& query, Inspected
 }
 
 bool RowKeys::MayAsk(const RowQuery& query, std::string_view stored_key) {
-  return Asks(query, stored_key) || stored_key == dsl::kWindowsKey ||
-         (stored_key.size() >= dsl::kWindowPrefix &&
-          Asks(query, stored_key.substr(dsl::kWindowPrefix)));
+  if (Asks(query, stored_key) || stored_key == dsl::kWindowsKey) return true;
+  for (const auto kind : {dsl::SpanKey::Kind::kSession, dsl::SpanKey::Kind::kMoment}) {
+    const auto span = dsl::SpanKey::Parse(kind, stored_key);
+    if (span && Asks(query, span->group)) return true;
+  }
+  return stored_key.size() >= dsl::kWindowPrefix &&
+         Asks(query, stored_key.substr(dsl::kWindowPrefix));
 }
 
 }  // namespace kstream::admin

@@ -1,14 +1,16 @@
 // RowKeys: what the keys of a store's rows stand for: themselves, or a window and a group, where
-// the store's first row says so (dsl/window_key.h). Tested by
+// the store's first row says so (dsl/window_key.h, span_key.h). Tested by
 // tests/unit/admin/app_inspector_test.cc.
 #ifndef KSTREAM_ADMIN_ROW_KEYS_H_
 #define KSTREAM_ADMIN_ROW_KEYS_H_
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "admin/store_view.h"
 #include "dsl/aligned_windows.h"
+#include "dsl/span_key.h"
 #include "kstream/inspect.h"
 #include "kstream/status.h"
 
@@ -19,15 +21,20 @@ class RowKeys {
   // Looks at the first row. kState: it cannot be read.
   static Result<RowKeys> Of(StoreView* view);
 
-  bool windowed() const { return windows_.has_value(); }
-  // Fills in key and window of a row; false: it is none, or none that the query asks for.
-  bool Read(std::string_view stored_key, const RowQuery& query, InspectedRow* row) const;
+  bool windowed() const { return windows_ || spans_; }
+  // Fills in key and window of a row, whose timestamp is known; false: it is none, or none that the
+  // query asks for. The key lives until the next call.
+  bool Read(std::string_view stored_key, const RowQuery& query, InspectedRow* row);
 
   // Whether a row whose windows are not known yet may be asked for.
   static bool MayAsk(const RowQuery& query, std::string_view stored_key);
 
  private:
+  bool ReadSpan(std::string_view stored_key, const RowQuery& query, InspectedRow* row);
+
   std::optional<dsl::AlignedWindows> windows_;
+  std::optional<dsl::SpanKey::Kind> spans_;
+  std::string group_;
 };
 
 }  // namespace kstream::admin

@@ -97,11 +97,10 @@ Status CheckWindow(const AggregateSpec& spec) {
   }
   if (!spec.window) return Status::Ok();
   KSTREAM_RETURN_IF_ERROR(spec.window->Check());
-  const bool aligned = spec.window->kind == WindowSpec::Kind::kTumbling ||
-                       spec.window->kind == WindowSpec::Kind::kHopping;
-  if (aligned) return Status::Ok();
-  return Status::Usage(
-      fmt::format("windows such as {} are not there yet", spec.window->ToString()));
+  const bool by_span = spec.window->kind == WindowSpec::Kind::kSliding ||
+                       spec.window->kind == WindowSpec::Kind::kSession;
+  if (!by_span || !spec.fold) return Status::Ok();
+  return Status::Usage("a fold cannot be added up, as sessions that merge and sliding windows are");
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <memory>
 #include <utility>
 
+#include "dsl/session_aggregation.h"
+#include "dsl/sliding_aggregation.h"
 #include "dsl/window_aggregation.h"
 
 namespace kstream::dsl {
@@ -55,8 +57,17 @@ void Aggregation::Close() {
 
 ProcessorSupplier AggregationOf(AggregationPlan plan, std::string description) {
   auto make = [plan = std::move(plan)]() -> std::unique_ptr<Processor> {
-    if (plan.window) return std::make_unique<WindowAggregation>(plan);
-    return std::make_unique<Aggregation>(plan);
+    if (!plan.window) return std::make_unique<Aggregation>(plan);
+    switch (plan.window->kind) {
+      case WindowSpec::Kind::kSession:
+        return std::make_unique<SessionAggregation>(plan);
+      case WindowSpec::Kind::kSliding:
+        return std::make_unique<SlidingAggregation>(plan);
+      case WindowSpec::Kind::kTumbling:
+      case WindowSpec::Kind::kHopping:
+        return std::make_unique<WindowAggregation>(plan);
+    }
+    return nullptr;
   };
   return ProcessorSupplier(std::move(make), std::move(description));
 }

@@ -39,9 +39,10 @@ class Argument {
   }
   Status Bad(std::string_view why) const { return Status::Data(fmt::format("{}: {}", what_, why)); }
   // What of it fits on a line.
-  std::string Shown() const {
-    return Printable(json_.size() > 80 ? std::string(json_.substr(0, 77)) + "..."
-                                       : std::string(json_));
+  std::string Shown() const { return Shown(json_); }
+  static std::string Shown(std::string_view json) {
+    return Printable(json.size() > 80 ? std::string(json.substr(0, 77)) + "..."
+                                      : std::string(json));
   }
 
  private:

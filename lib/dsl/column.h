@@ -53,6 +53,9 @@ class Column {
   virtual Status Prepare(const Record& record, const Accumulator& now) = 0;
   // Takes what was prepared. Returns by how many bytes of memory it grew.
   virtual size_t Apply(Accumulator* now) = 0;
+  // Adds what another one took, which counts as later; to an empty one, makes it a copy. kData:
+  // they do not go together, and *now is of no use any more.
+  virtual Status Merge(const Accumulator& later, Accumulator* now) = 0;
 
   // As JSON.
   virtual void AppendResult(const Accumulator& now, std::string* json) const = 0;

@@ -50,6 +50,11 @@ class Folding : public Column {
     return after > before ? after - before : 0;
   }
 
+  // What would be folded a second time is not known any more.
+  Status Merge(const Accumulator&, Accumulator*) final {
+    return Status::Usage("a fold cannot be merged");
+  }
+
   void AppendResult(const Accumulator& now, std::string* text) const final {
     if (now.texts) text->append(now.texts->text);
   }

@@ -47,6 +47,10 @@ class Count final : public Column {
     now->count += counts_ ? 1 : 0;
     return 0;
   }
+  Status Merge(const Accumulator& later, Accumulator* now) override {
+    now->count += later.count;
+    return Status::Ok();
+  }
 
   void AppendResult(const Accumulator& now, std::string* json) const override {
     expr::AppendInt(now.count, json);
@@ -76,13 +80,7 @@ class Summing : public Column {
   }
   Status Prepare(const Record&, const Accumulator& now) final {
     if (ignored_) return Status::Ok();
-    const char* error = nullptr;
-    sum_ = expr::Calculate(expr::Arithmetic::kAdd, now.sum, argument_.number(), &error);
-    if (sum_.is_error()) return CannotAdd(now, error);
-    if (sum_.kind() == Value::Kind::kDouble && !std::isfinite(sum_.as_double())) {
-      return CannotAdd(now, "are together larger than any double");
-    }
-    return Status::Ok();
+    return Add(now.sum, argument_.number());
   }
   size_t Apply(Accumulator* now) final {
     if (ignored_) return 0;
@@ -90,12 +88,30 @@ class Summing : public Column {
     now->count++;
     return 0;
   }
+  Status Merge(const Accumulator& later, Accumulator* now) final {
+    KSTREAM_RETURN_IF_ERROR(Add(now->sum, later.sum));
+    now->sum = sum_;
+    now->count += later.count;
+    return Status::Ok();
+  }
 
  private:
-  Status CannotAdd(const Accumulator& now, const char* why) const {
-    std::string so_far;
-    expr::AppendJson(now.sum, &so_far);
-    return argument_.Bad("the sum so far, " + so_far + ", and " + argument_.Shown() + " " + why);
+  // Into sum_.
+  Status Add(Value so_far, Value more) {
+    const char* error = nullptr;
+    sum_ = expr::Calculate(expr::Arithmetic::kAdd, so_far, more, &error);
+    if (sum_.is_error()) return CannotAdd(so_far, more, error);
+    if (sum_.kind() == Value::Kind::kDouble && !std::isfinite(sum_.as_double())) {
+      return CannotAdd(so_far, more, "are together larger than any double");
+    }
+    return Status::Ok();
+  }
+  Status CannotAdd(Value so_far, Value more, const char* why) const {
+    std::string sum, added;
+    expr::AppendJson(so_far, &sum);
+    expr::AppendJson(more, &added);
+    return argument_.Bad(
+        fmt::format("the sum so far, {}, and {} {}", sum, Argument::Shown(added), why));
   }
 
   Argument argument_;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "dsl/key_json.h"
 #include "expr/number.h"
 #include "record/json_document.h"
@@ -135,6 +137,14 @@ size_t RowFormat::Apply(Row* row) {
   size_t grown = 0;
   for (size_t i = 0; i < columns_.size(); i++) grown += columns_[i]->Apply(&row->At(i));
   return grown;
+}
+
+Status RowFormat::Merge(const Row& later, Row* row) {
+  for (size_t i = 0; i < columns_.size(); i++) {
+    KSTREAM_RETURN_IF_ERROR(columns_[i]->Merge(later.At(i), &row->At(i)));
+  }
+  row->timestamp = std::max(row->timestamp, later.timestamp);
+  return Status::Ok();
 }
 
 std::unique_ptr<RowFormat> NewJsonRows(std::vector<std::unique_ptr<Column>> columns,

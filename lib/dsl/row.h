@@ -25,8 +25,8 @@
 
 namespace kstream::dsl {
 
-// Times in ms since the epoch. A session's end is the time of its last record; that of all other
-// windows is the first that is not within.
+// Times in ms since the epoch. The end of a session, or of a sliding window, is the last that is
+// within; that of tumbling and hopping windows is the first that is not.
 struct WindowBounds {
   int64_t start = 0, end = 0;
   bool operator==(const WindowBounds&) const = default;
@@ -59,6 +59,8 @@ class RowFormat {
   Status Read(const Record& record);
   Status Prepare(const Record& record, const Row& row);
   size_t Apply(Row* row);
+  // As Column::Merge, of all columns; the time is the larger of both.
+  Status Merge(const Row& later, Row* row);
 
   // What is forwarded; nullopt is a tombstone. `window` null: the row is of none. kData: `key` is
   // not of the serde of keys.

@@ -44,7 +44,7 @@ RowProcessor::RowProcessor(const AggregationPlan& plan)
       store_name_(plan.store),
       rows_to_(plan.rows),
       window_(plan.window),
-      most_bytes_(plan.most_bytes),
+      most_bytes_(static_cast<int64_t>(plan.most_bytes)),
       format_(plan.new_format()),
       route_(plan.route, plan.serdes),
       skips_(plan.skips),
@@ -126,28 +126,41 @@ Status RowProcessor::StoredOtherwise(std::string_view why) const {
 
 Status RowProcessor::Apply(RowTable* table, const Record& record, Entry* entry) {
   Row& row = entry->value;
-  // A group that was deleted begins anew, with its time: nothing else is known of it after a
-  // restart.
-  if (row.gone()) row.timestamp = Row::kNoTime;
-  if (record.timestamp_type != TimestampType::kNone) {
-    row.timestamp = std::max(row.timestamp, record.timestamp);
-  }
-  if (const size_t grown = format_->Apply(&row)) Grow(table, grown);
   const bool listed = row.due || row.dirty;
-  row.due = row.due || emit_ == Emit::kUpdate || emit_ == Emit::kEvery;
-  row.dirty = store_ != nullptr;
+  if (const size_t grown = Apply(record, &row)) Grow(table, grown);
   if (!listed && (row.due || row.dirty)) table->touched.push_back(entry);
   return emit_ == Emit::kChange ? Forward(table->bounds(), entry->key(), row) : Status::Ok();
 }
 
+size_t RowProcessor::Apply(const Record& record, Row* row) {
+  // A group that was deleted begins anew, with its time: nothing else is known of it after a
+  // restart.
+  if (row->gone()) row->timestamp = Row::kNoTime;
+  if (record.timestamp_type != TimestampType::kNone) {
+    row->timestamp = std::max(row->timestamp, record.timestamp);
+  }
+  row->due = row->due || emit_ == Emit::kUpdate || emit_ == Emit::kEvery;
+  row->dirty = store_ != nullptr;
+  return format_->Apply(row);
+}
+
 Status RowProcessor::Forward(const WindowBounds* window, std::string_view key, const Row& row) {
   KSTREAM_RETURN_IF_ERROR(format_->Result(key, window, row, &text_));
+  return Forward(window, key, text_ ? Bytes(*text_) : std::nullopt, row.timestamp);
+}
+
+Status RowProcessor::Withdraw(const WindowBounds& window, std::string_view key, int64_t timestamp) {
+  return Forward(&window, key, std::nullopt, timestamp);
+}
+
+Status RowProcessor::Forward(const WindowBounds* window, std::string_view key, Bytes value,
+                             int64_t timestamp) {
   Record record;
   KSTREAM_ASSIGN_OR_RETURN(record.key, RecordKey(window, key));
   if (record.key->data() != key.data()) record.partition_key = key;
-  record.value = text_ ? Bytes(*text_) : std::nullopt;
-  record.timestamp = row.timestamp;
-  if (row.timestamp != Row::kNoTime) record.timestamp_type = TimestampType::kCreateTime;
+  record.value = value;
+  record.timestamp = timestamp;
+  if (timestamp != Row::kNoTime) record.timestamp_type = TimestampType::kCreateTime;
   if (!route_.trivial()) {
     const Record unrouted = record;
     KSTREAM_RETURN_IF_ERROR(route_.Apply(InputOf(unrouted), &record));

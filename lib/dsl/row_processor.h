@@ -82,6 +82,10 @@ class RowProcessor : public Processor {
   Skips& skips() { return skips_; }
   // Whether memory is full, and there is a store to write rows to.
   bool full() const { return store_ && bytes_ > most_bytes_; }
+  // Counts what rows take; less than 0: they are gone.
+  void Grow(int64_t bytes) { bytes_ += bytes; }
+  void HasNoRows() { bytes_ = 0; }
+  RowFormat& format() { return *format_; }
 
   // False: the record is of no group, and is counted. The key lives until the next call.
   Result<bool> GroupOf(const Record& record, Bytes* key);
@@ -95,6 +99,8 @@ class RowProcessor : public Processor {
   Status Read(const Record& record) { return format_->Read(record); }
   Status Prepare(const Record& record, const Row& row) { return format_->Prepare(record, row); }
   Status Apply(RowTable* table, const Record& record, Entry* entry);
+  // Of a row that is in no table. Returns by how many bytes of memory it grew.
+  size_t Apply(const Record& record, Row* row);
 
   // Those that have changed since they were last forwarded, by key.
   Status ForwardDue(RowTable* table);
@@ -102,6 +108,8 @@ class RowProcessor : public Processor {
   // it goes on behind the row that failed.
   Status ForwardAll(RowTable* table);
   Status Forward(const WindowBounds* window, std::string_view key, const Row& row);
+  // A tombstone for the row of a window that is no more.
+  Status Withdraw(const WindowBounds& window, std::string_view key, int64_t timestamp);
   // Writes those that have changed.
   Status Store(RowTable* table);
   // Takes from the store what had yet to be forwarded when another process ended.
@@ -120,6 +128,7 @@ class RowProcessor : public Processor {
   // Walks over what the store has of a table, behind the key `passed`.
   Status ForEachStored(const RowTable& table,
                        const std::function<Status(std::string_view key, Row row)>& visit);
+  Status Forward(const WindowBounds* window, std::string_view key, Bytes value, int64_t timestamp);
   Result<std::string_view> RecordKey(const WindowBounds* window, std::string_view key);
   std::string_view StoreKey(const RowTable& table, std::string_view key);
   void Grow(RowTable* table, size_t bytes);
@@ -128,7 +137,7 @@ class RowProcessor : public Processor {
   const std::chrono::milliseconds every_;
   const std::string store_name_, rows_to_;
   const std::optional<WindowSpec> window_;
-  const size_t most_bytes_;
+  const int64_t most_bytes_;
   const std::unique_ptr<RowFormat> format_;
   std::optional<expr::SingleValue> by_;
   Route route_;
@@ -136,7 +145,7 @@ class RowProcessor : public Processor {
 
   ProcessorContext* context_ = nullptr;
   KeyValueStore* store_ = nullptr;
-  size_t bytes_ = 0;  // of all tables
+  int64_t bytes_ = 0;  // of all rows
   KeyJson keys_;
   StoredRow stored_;
   std::optional<std::string> text_;

@@ -33,14 +33,16 @@ class OneOf : public Column {
       : Column(std::move(name)), function_(function), argument_(std::move(argument)) {}
 
   Status Read(const Record& record) final { return argument_.Read(record); }
-  size_t Apply(Accumulator* now) final {
-    if (!takes_) return 0;
-    const bool fresh = !now->texts;
-    std::string& text = TextsOf(now)->text;
-    const size_t before = fresh ? 0 : text.capacity();
-    text = argument_.json();
-    const size_t after = text.capacity() + (fresh ? sizeof(Texts) : 0);
-    return after > before ? after - before : 0;
+  size_t Apply(Accumulator* now) final { return takes_ ? Keep(argument_.json(), now) : 0; }
+  Status Merge(const Accumulator& later, Accumulator* now) final {
+    if (!later.texts) return Status::Ok();
+    const std::string& text = later.texts->text;
+    if (now->texts) {
+      KSTREAM_ASSIGN_OR_RETURN(const bool wins, Wins(text, now->texts->text));
+      if (!wins) return Status::Ok();
+    }
+    Keep(text, now);
+    return Status::Ok();
   }
 
   void AppendResult(const Accumulator& now, std::string* json) const final {
@@ -59,6 +61,17 @@ class OneOf : public Column {
 
  protected:
   virtual bool Fits(json::Type) const { return true; }
+  // Whether a later value takes the place of the one that is held. kData: they do not go together.
+  virtual Result<bool> Wins(std::string_view later, std::string_view held) = 0;
+
+  static size_t Keep(std::string_view json, Accumulator* now) {
+    const bool fresh = !now->texts;
+    std::string& text = TextsOf(now)->text;
+    const size_t before = fresh ? 0 : text.capacity();
+    text = json;
+    const size_t after = text.capacity() + (fresh ? sizeof(Texts) : 0);
+    return after > before ? after - before : 0;
+  }
 
   const std::string_view function_;
   Argument argument_;
@@ -86,12 +99,21 @@ class ExtremeOf final : public OneOf {
       return argument_.Refuse(held[0] == '"' ? "strings in this group, not numbers too"
                                              : "numbers in this group, not strings too");
     }
-    arena_.Reset();
-    takes_ = expr::Compare(Parsed(argument_.json()), Parsed(held), &arena_) * sign_ > 0;
+    takes_ = Beats(argument_.json(), held);
     return Status::Ok();
   }
 
  private:
+  Result<bool> Wins(std::string_view later, std::string_view held) override {
+    if ((held[0] == '"') == (later[0] == '"')) return Beats(later, held);
+    return argument_.Bad(
+        fmt::format("takes numbers or strings in a group, not both, and got {} and {}",
+                    Argument::Shown(held), Argument::Shown(later)));
+  }
+  bool Beats(std::string_view later, std::string_view held) {
+    arena_.Reset();
+    return expr::Compare(Parsed(later), Parsed(held), &arena_) * sign_ > 0;
+  }
   // A number or a string that is known to be valid needs no parsing.
   static Value Parsed(std::string_view json) {
     if (json[0] != '"') return Value::Literal(json);
@@ -117,17 +139,19 @@ class EdgeOf final : public OneOf {
   }
 
  private:
+  Result<bool> Wins(std::string_view, std::string_view) override { return which_ == Edge::kLast; }
+
   const Edge which_;
 };
 
-// Puts one more item behind those that are there.
-size_t AppendItem(std::string_view item, Accumulator* now) {
+// Puts one more item behind those that are there, or several with commas between.
+size_t AppendItem(std::string_view item, Accumulator* now, int64_t items = 1) {
   const size_t before = now->texts ? now->texts->text.capacity() : 0;
   const size_t fresh = now->texts ? 0 : sizeof(Texts);
   std::string& text = TextsOf(now)->text;
   if (!text.empty()) text.push_back(',');
   text.append(item);
-  now->count++;
+  now->count += items;
   return text.capacity() - before + fresh;
 }
 
@@ -143,6 +167,10 @@ class Collect final : public Column {
   Status Read(const Record& record) override { return argument_.Read(record); }
   Status Prepare(const Record&, const Accumulator&) override { return Status::Ok(); }
   size_t Apply(Accumulator* now) override { return AppendItem(argument_.json(), now); }
+  Status Merge(const Accumulator& later, Accumulator* now) override {
+    if (later.texts) AppendItem(later.texts->text, now, later.count);
+    return Status::Ok();
+  }
 
   void AppendResult(const Accumulator& now, std::string* json) const override {
     // All of a group were taken, nulls too: there is no group without an item.
@@ -189,6 +217,14 @@ class Set final : public Column {
   size_t Apply(Accumulator* now) override {
     return takes_ ? Take(argument_.json(), canonical_text_, now) : 0;
   }
+  Status Merge(const Accumulator& later, Accumulator* now) override {
+    if (!later.texts) return Status::Ok();
+    json::Document document;
+    const std::string array = ArrayOf(later);
+    KSTREAM_RETURN_IF_ERROR(reader_.Parse(array, &document));
+    TakeNew(document, document.root(), now);
+    return Status::Ok();
+  }
 
   void AppendResult(const Accumulator& now, std::string* json) const override {
     if (now.count == 0) {
@@ -203,6 +239,13 @@ class Set final : public Column {
   bool Restore(const json::Document& document, json::Node state, Accumulator* now) override {
     const json::Node array = MemberOf(document, state, function_);
     if (array == json::kNoNode || document.type(array) != json::Type::kArray) return false;
+    TakeNew(document, array, now);
+    return true;
+  }
+
+ private:
+  // Those items of an array that are not there yet.
+  void TakeNew(const json::Document& document, json::Node array, Accumulator* now) {
     std::string item;
     for (json::Node n = document.First(array); n != json::kNoNode; n = document.Next(n)) {
       item.clear();
@@ -210,10 +253,7 @@ class Set final : public Column {
       const std::string& canonical = canonical_.Of(item);
       if (!now->texts || !now->texts->seen.contains(canonical)) Take(item, canonical, now);
     }
-    return true;
   }
-
- private:
   static size_t Take(std::string_view item, const std::string& canonical, Accumulator* now) {
     const size_t grown = AppendItem(item, now);
     now->texts->seen.insert(canonical);
@@ -225,6 +265,7 @@ class Set final : public Column {
   Argument argument_;
   const SetResult result_;
   Canonical canonical_;
+  json::Reader reader_;
   std::string canonical_text_;  // of the argument
   bool ignored_ = false, takes_ = false;
 };

@@ -9,56 +9,26 @@
 
 #include "base/printable.h"
 #include "dsl/window_key.h"
-#include "record/json_document.h"
 
 namespace kstream::dsl {
 namespace {
 
-constexpr int64_t kNoTime = INT64_MIN / 2, kNever = INT64_MAX;
 // How many keys are gathered to be deleted, before they are.
 constexpr size_t kMostKeys = 4096;
-
-Status CheckTime(const Record& record) {
-  if (record.timestamp_type == TimestampType::kNone || record.timestamp < 0) {
-    return Status::Data("it has no time, and so no window: say with --timestamp what its time is");
-  }
-  if (record.timestamp > AlignedWindows::kLastTime) {
-    return Status::Data(fmt::format("its time, {}, is past the year 9999: is it in milliseconds?",
-                                    record.timestamp));
-  }
-  return Status::Ok();
-}
-
-std::string Describe(const WindowSpec& spec) {
-  std::string json = "{\"windows\":";
-  json::AppendQuoted(spec.ToString(), &json);
-  if (!spec.zone.empty()) json::AppendQuoted(spec.zone, &json.append(",\"timezone\":"));
-  return json += '}';
-}
 
 }  // namespace
 
 WindowAggregation::WindowAggregation(const AggregationPlan& plan)
-    : RowProcessor(plan),
+    : WindowedProcessor(plan),
       grace_(plan.window->grace.count()),
       kept_for_(std::max(grace_, plan.window->retention.count())),
-      late_to_(plan.late),
-      windows_(Describe(*plan.window)),
       aligned_(*plan.window),
-      stream_time_(kNoTime),
       closes_at_(kNever) {}
 
 Status WindowAggregation::Init(ProcessorContext& context) {
   KSTREAM_RETURN_IF_ERROR(RowProcessor::Init(context));
   FollowTask();
   return store() ? FindWindows() : Status::Ok();
-}
-
-Status WindowAggregation::CheckWindows() {
-  StoredRow row;
-  KSTREAM_ASSIGN_OR_RETURN(says_windows_, store()->Find(kWindowsKey, &row));
-  if (!says_windows_ || row.value == windows_) return Status::Ok();
-  return StoredOtherwise(fmt::format("its rows are those of {}, not of {}", row.value, windows_));
 }
 
 Status WindowAggregation::FindWindows() {
@@ -79,10 +49,10 @@ Status WindowAggregation::FindWindows() {
     }
     const std::optional<int64_t> start = StartOfKey(*found);
     const std::optional<WindowBounds> window = start ? aligned_.At(*start) : std::nullopt;
-    if (!window || !says_windows_) {
+    if (!window || !says_windows()) {
       return StoredOtherwise(fmt::format("key {} is of no such window", Printable(*found)));
     }
-    if (window->end + grace_ <= stream_time_) {
+    if (window->end + grace_ <= stream_time()) {
       closed_.push_back({*window, std::nullopt});
     } else {
       RowTable& table = open_[window->start];
@@ -96,21 +66,17 @@ Status WindowAggregation::FindWindows() {
   }
 }
 
-void WindowAggregation::FollowTask() {
-  stream_time_ = std::max(stream_time_, context().stream_time().value_or(kNoTime));
-}
-
 Status WindowAggregation::Process(const Record& record) {
   Bytes key;
   KSTREAM_ASSIGN_OR_RETURN(const bool grouped, GroupOf(record, &key));
   if (!grouped) return Status::Ok();
   KSTREAM_RETURN_IF_ERROR(CheckTime(record));
   FollowTask();
-  const int64_t now = std::max(stream_time_, record.timestamp);
+  const int64_t now = std::max(stream_time(), record.timestamp);
   KSTREAM_ASSIGN_OR_RETURN(const bool taken, Take(record, *key, now));
-  stream_time_ = now;
+  MoveStreamTime(now);
   if (!taken) KSTREAM_RETURN_IF_ERROR(Late(record));
-  if (stream_time_ >= closes_at_) KSTREAM_RETURN_IF_ERROR(CloseUpTo(stream_time_ - grace_));
+  if (stream_time() >= closes_at_) KSTREAM_RETURN_IF_ERROR(CloseUpTo(stream_time() - grace_));
   return full() ? Spill() : Status::Ok();
 }
 
@@ -166,11 +132,6 @@ RowTable* WindowAggregation::TableOf(size_t window) {
   return current_[window] = &table;
 }
 
-Status WindowAggregation::Late(const Record& record) {
-  skips().Late();
-  return late_to_.empty() ? Status::Ok() : context().Forward(record, late_to_);
-}
-
 Status WindowAggregation::Punctuate(const Punctuation&) {
   for (auto& [start, table] : open_) KSTREAM_RETURN_IF_ERROR(ForwardDue(&table));
   return Status::Ok();
@@ -178,7 +139,7 @@ Status WindowAggregation::Punctuate(const Punctuation&) {
 
 Status WindowAggregation::Flush() {
   FollowTask();
-  KSTREAM_RETURN_IF_ERROR(CloseUpTo(stream_time_ - grace_));
+  KSTREAM_RETURN_IF_ERROR(CloseUpTo(stream_time() - grace_));
   for (auto& [start, table] : open_) {
     if (emit() == Emit::kUpdate) KSTREAM_RETURN_IF_ERROR(ForwardDue(&table));
     KSTREAM_RETURN_IF_ERROR(StoreRows(&table));
@@ -188,8 +149,7 @@ Status WindowAggregation::Flush() {
 
 Status WindowAggregation::StoreRows(RowTable* table) {
   KSTREAM_RETURN_IF_ERROR(Store(table));
-  if (!table->stored || std::exchange(says_windows_, true)) return Status::Ok();
-  return store()->Put(kWindowsKey, windows_, 0);
+  return table->stored ? SayWindows() : Status::Ok();
 }
 
 // What is open stays in the store, for whoever looks into it.
@@ -231,8 +191,7 @@ Status WindowAggregation::CloseFirst() {
 }
 
 Status WindowAggregation::Expire() {
-  const int64_t committed = context().committed_stream_time().value_or(kNoTime);
-  while (!closed_.empty() && closed_.front().window.end + kept_for_ <= committed) {
+  while (!closed_.empty() && closed_.front().window.end + kept_for_ <= committed()) {
     KSTREAM_RETURN_IF_ERROR(Delete(closed_.front()));
     closed_.pop_front();
   }

@@ -26,11 +26,11 @@
 #include <vector>
 
 #include "dsl/aligned_windows.h"
-#include "dsl/row_processor.h"
+#include "dsl/windowed_processor.h"
 
 namespace kstream::dsl {
 
-class WindowAggregation final : public RowProcessor {
+class WindowAggregation final : public WindowedProcessor {
  public:
   explicit WindowAggregation(const AggregationPlan& plan);
 
@@ -56,16 +56,11 @@ class WindowAggregation final : public RowProcessor {
 
   // What the store has from former lives.
   Status FindWindows();
-  // Whether its windows are ours, as far as it has any.
-  Status CheckWindows();
   Status StoreRows(RowTable* table);
-  // Moves stream time to that of the task.
-  void FollowTask();
   RowTable* TableOf(size_t window);
   // Into all windows that are open at stream time `now`, or none. False: there are none.
   Result<bool> Take(const Record& record, std::string_view key, int64_t now);
   Status Collect(const Record& record, std::string_view key, int64_t now);
-  Status Late(const Record& record);
 
   // Closes what ends at `end` or before.
   Status CloseUpTo(int64_t end);
@@ -75,15 +70,12 @@ class WindowAggregation final : public RowProcessor {
   Status Delete(const Closed& closed);
   Status Spill();
 
-  const int64_t grace_, kept_for_;       // past the end of a window, ms
-  const std::string late_to_, windows_;  // windows_: see kWindowsKey
+  const int64_t grace_, kept_for_;  // past the end of a window, ms
   AlignedWindows aligned_;
   std::map<int64_t, RowTable> open_;  // by start
   std::vector<RowTable*> current_;    // of aligned_.windows(); null: not looked for yet
   std::vector<Target> targets_;
   std::deque<Closed> closed_;
-  bool says_windows_ = false;  // the store, by now
-  int64_t stream_time_;
   int64_t closes_at_;  // the stream time that closes the first window
 };
 

@@ -134,3 +134,95 @@ counted() {
     '{"by":".u","count":{"count":null},"window":"hopping:60000ms/10000ms","grace":"5000ms","late":"late","emit":"final"}'
   assert_equal "$(jq -c '.nodes.late' <<<"$output")" '{"from":"agg","sink":"topic:l"}'
 }
+
+# spans WINDOW RECORD... [-- OPTION...]: the same of sessions and sliding windows, whose ends are
+# within: group[start..end]=count.
+spans() { counted "$@" | sed 's/,\([0-9]*\))/..\1]/g'; }
+
+@test "windows: sessions end where the next record is further than the gap" {
+  try 0 spans session:10ms a@100 a@110 a@121
+  assert_output 'a[100..110]=2 a[121..121]=1'
+  try 0 spans session:10ms a@100 a@115 b@115
+  assert_output 'a[100..100]=1 a[115..115]=1 b[115..115]=1'
+}
+
+@test "windows: a record bridges sessions, from before, from behind and between" {
+  try 0 spans session:10ms a@100 a@120 a@110 -- --grace 1s
+  assert_output 'a[100..120]=3'
+  try 0 spans session:10ms a@100 a@121 a@110 -- --grace 1s
+  assert_output 'a[100..110]=2 a[121..121]=1'
+  try 0 spans session:10ms a@100 a@90 a@80 b@95 -- --grace 1s
+  assert_output 'b[95..95]=1 a[80..100]=3'
+}
+
+@test "windows: a session closes when stream time is past its end by more than gap and grace" {
+  try 0 spans session:10ms a@100 b@115 a@100 -- --grace 5ms --late late
+  assert_output 'a[100..100]=2 b[115..115]=1'
+  try 0 spans session:10ms a@100 b@116 a@100 -- --grace 5ms --late late
+  assert_output 'a[100..100]=1 b[116..116]=1'
+  assert_stderr_has 'agg: 1 came late'
+  assert_equal "$(cat late)" '{"k":"a","t":100}'
+}
+
+@test "windows: a record that is too old for a session of its own joins one that is open" {
+  try 0 spans session:10ms a@100 a@105 b@115 a@95 c@95
+  assert_output 'a[95..105]=3 b[115..115]=1'
+  assert_stderr_has 'agg: 1 came late'
+}
+
+@test "windows: rows of sessions that have grown or merged are withdrawn" {
+  at a@100 a@120 a@110 >in
+  agg() { kstream-agg -i in --by .k --timestamp .t --window session:10ms --grace 1s --count -f '%k %T=%s\n' "$@"; }
+  try 0 agg --emit change
+  assert_output '["a",100,100] 100={"key":"a","window_start":100,"window_end":100,"count":1}
+["a",120,120] 120={"key":"a","window_start":120,"window_end":120,"count":1}
+["a",100,100] 120=
+["a",120,120] 120=
+["a",100,120] 120={"key":"a","window_start":100,"window_end":120,"count":3}'
+  for emit in every:1h update; do
+    try 0 agg --emit $emit
+    assert_output '["a",100,120] 120={"key":"a","window_start":100,"window_end":120,"count":3}'
+  done
+}
+
+@test "windows: sessions that merge add up in the order of time" {
+  printf '%s\n' '{"t":120,"v":3}' '{"t":100,"v":1}' '{"t":110,"v":2}' >in
+  try 0 kstream-agg -i in -k '"a"' --timestamp .t --window session:10ms --grace 1s --first .v --last .v --collect .v
+  assert_output '{"key":"a","window_start":100,"window_end":120,"first":1,"last":2,"collect":[1,3,2]}'
+  try 2 kstream-agg -i in -k '"a"' --window session:10ms --init 0 --add '$acc + 1'
+  assert_one_error 'a fold cannot be added up'
+}
+
+@test "windows: sliding ones end with a record, or begin after one" {
+  try 0 spans sliding:10ms a@100 a@110 a@121
+  assert_output 'a[90..100]=1 a[100..110]=2 a[101..111]=1 a[111..121]=1'
+  try 0 spans sliding:10ms a@100 a@100
+  assert_output 'a[90..100]=2'
+  try 0 spans sliding:10ms a@3 a@5 a@12
+  assert_output 'a[0..10]=2 a[2..12]=3 a[4..14]=2 a[6..16]=1'
+}
+
+@test "windows: a sliding one closes when stream time is past its end by more than grace" {
+  try 0 spans sliding:10ms a@100 b@105 a@100 -- --grace 5ms
+  assert_output 'a[90..100]=2 b[95..105]=1'
+  try 0 spans sliding:10ms a@100 b@106 a@100 -- --grace 5ms
+  assert_output 'a[90..100]=1 b[96..106]=1'
+  try 0 spans sliding:10ms a@100 b@111 a@98 a@99 a@105
+  assert_output 'a[90..100]=1 a[101..111]=1 b[101..111]=1'
+  assert_stderr_has 'agg: 2 came late'
+}
+
+@test "windows: sessions and sliding ones: the same bytes for every number of threads, and on disk" {
+  seq 0 9999 | jq -c '{k: "k\(. % 37)", t: (. * 10 + (. * 7919 % 2000))}' >in
+  for window in session:300ms sliding:2s; do
+    agg() { kstream-agg -q -i in --by .k --timestamp .t --window $window --grace 1s --count --sum .t "$@"; }
+    agg >one
+    for options in '-j 3' '--store-type rocksdb --state-dir state' '-G app --state-dir state'; do
+      # shellcheck disable=SC2086  # two words
+      agg $options >other
+      cmp one other
+    done
+    agg --partitions 4 | sort >four
+    agg --partitions 4 -j 3 | sort | cmp - four
+  done
+}

@@ -133,7 +133,7 @@ struct AggregateSpec {
 //
 // kUsage: no function; a name twice, or one that is taken ("key"); a function without its argument;
 // kEvery without a period; `late` without `rows` or without a window; a window that Check refuses;
-// an unknown serde.
+// an unknown serde; a fold with sessions or sliding windows, which add rows up.
 KSTREAM_EXPORT Result<ProcessorSupplier> Aggregate(AggregateSpec spec);
 
 }  // namespace kstream

@@ -20,7 +20,7 @@ struct KSTREAM_EXPORT WindowSpec {
   enum class Kind : uint8_t {
     kTumbling,  // [start, end), one after the other, each `size` long
     kHopping,   // the same, with one that begins every `advance`
-    kSliding,   // [t - size, t] before each record and (t, t + size] behind it
+    kSliding,   // [t - size, t] of each record, [t + 1, t + 1 + size] if it has records
     kSession,   // of records that are no further than `gap` from the next one
   };
 

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 
+#include "dsl/span_key.h"
 #include "dsl/window_key.h"
 #include "runtime/changelogs.h"
 #include "store/changelog_hash.h"
@@ -134,6 +135,35 @@ TEST_F(AppInspectorTest, RowsOfWindowsAreThoseOfGroups) {
   EXPECT_TRUE(at.AtWindow("1970-01-01T00:00:20Z").ok());
   EXPECT_THAT(seen(at), ElementsAre("a[20000,30000)=2"));
   EXPECT_EQ(at.AtWindow("noon").code(), StatusCode::kUsage);
+}
+
+TEST_F(AppInspectorTest, RowsOfSessionsHaveTheirEnds) {
+  using dsl::SpanKey;
+  Ran();
+  Journal(dsl::kWindowsKey, R"({"windows":"session:10ms"})", 0);
+  Journal(SpanKey::Of(SpanKey::Kind::kSession, "a", 100), "1", 120);
+  Journal(SpanKey::Of(SpanKey::Kind::kSession, "a", 140), "2", 140);
+  Journal(SpanKey::Of(SpanKey::Kind::kSession, "ab", 90), "3", 100);
+  Journal(dsl::TimerKey::Of(100, 100, "a"), "", 100);
+  const auto seen = [&](const RowQuery& query) {
+    std::vector<std::string> rows;
+    const Status status = Open(true, true)->Scan(query, [&](const InspectedRow& row) {
+      rows.push_back(std::string(row.key) + "[" + std::to_string(row.window_start.value_or(-1)) +
+                     ".." + std::to_string(row.window_end.value_or(-1)) +
+                     "]=" + std::string(row.value));
+      return true;
+    });
+    EXPECT_TRUE(status.ok()) << status.message();
+    return rows;
+  };
+  EXPECT_THAT(seen({.store = "cnt"}),
+              ElementsAre("a[100..120]=1", "a[140..140]=2", "ab[90..100]=3"));
+  RowQuery only{.store = "cnt"};
+  only.Only("a");
+  EXPECT_THAT(seen(only), ElementsAre("a[100..120]=1", "a[140..140]=2"));
+  RowQuery at{.store = "cnt"};
+  EXPECT_TRUE(at.AtWindow("100").ok());
+  EXPECT_THAT(seen(at), ElementsAre("a[100..120]=1", "ab[90..100]=3"));
 }
 
 TEST_F(AppInspectorTest, TheTailOfTheChangelogIsLaidOver) {

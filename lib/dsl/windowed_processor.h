@@ -1,0 +1,49 @@
+// WindowedProcessor: what the processors of all windowed aggregates do alike: follow stream time,
+// refuse records that have no place in it, and say in the store what windows its rows are of.
+//
+// Tested by tests/unit/dsl/window_aggregate_test.cc and window_state_test.cc.
+#ifndef KSTREAM_DSL_WINDOWED_PROCESSOR_H_
+#define KSTREAM_DSL_WINDOWED_PROCESSOR_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include "dsl/row_processor.h"
+
+namespace kstream::dsl {
+
+class WindowedProcessor : public RowProcessor {
+ protected:
+  static constexpr int64_t kNoTime = INT64_MIN / 2, kNever = INT64_MAX;
+
+  explicit WindowedProcessor(const AggregationPlan& plan);
+
+  // The latest that this processor knows of; Init begins with that of the task.
+  int64_t stream_time() const { return stream_time_; }
+  void MoveStreamTime(int64_t to) { stream_time_ = std::max(stream_time_, to); }
+  void FollowTask() { MoveStreamTime(context().stream_time().value_or(kNoTime)); }
+  // The stream time that is committed, and with it all that it has closed.
+  int64_t committed() const { return context().committed_stream_time().value_or(kNoTime); }
+
+  // kData: it has none, or one past the year 9999.
+  static Status CheckTime(const Record& record);
+  // Counts a record for which all windows have closed, and sends it on as it came.
+  Status Late(const Record& record);
+
+  // kState: the store has other windows.
+  Status CheckWindows();
+  // Whether the store says what windows it has: it does as soon as it has any.
+  bool says_windows() const { return says_windows_; }
+  Status SayWindows();
+
+ private:
+  const std::string late_to_;
+  const std::string windows_;  // see kWindowsKey
+  bool says_windows_ = false;
+  int64_t stream_time_ = kNoTime;
+};
+
+}  // namespace kstream::dsl
+
+#endif  // KSTREAM_DSL_WINDOWED_PROCESSOR_H_
