@@ -8,6 +8,7 @@
 
 #include "record/lines.h"
 #include "runtime/file_worker.h"
+#include "runtime/inside.h"
 #include "runtime/line_source.h"
 #include "topology/graph.h"
 #include "transport/file/chunk_reader.h"
@@ -36,6 +37,7 @@ class ChunkedRun {
 
  private:
   void Work(int thread) {
+    const Inside inside(state_);
     FileWorker worker(state_, files_, path_, thread);
     ThreadMetrics* const metrics = worker.metrics();
     metrics->Enter(ThreadState::kStarting);

@@ -13,6 +13,7 @@
 #include "base/stopped.h"
 #include "kstream/internal_topics.h"
 #include "runtime/file_cluster.h"
+#include "runtime/inside.h"
 #include "runtime/output_check.h"
 #include "runtime/pulse.h"
 #include "runtime/stream_thread.h"
@@ -121,6 +122,7 @@ Status RunLoop(RunState* state, OutputFiles* files, const LoopCallbacks& callbac
   std::mutex mutex;
   Status first;
   const auto work = [&](int index) {
+    const Inside inside(state);
     for (;;) {
       StreamThread thread(&shared, index);
       Status status = thread.Run();

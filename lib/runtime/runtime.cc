@@ -15,6 +15,7 @@
 #include "metrics/snapshot.h"
 #include "runtime/configuration.h"
 #include "runtime/file_run.h"
+#include "runtime/inside.h"
 #include "runtime/life_cycle.h"
 #include "runtime/loop_run.h"
 #include "runtime/run_state.h"
@@ -22,6 +23,7 @@
 namespace kstream {
 namespace {
 
+using runtime::Inside;
 using runtime::LifeCycle;
 using runtime::RunState;
 
@@ -68,7 +70,15 @@ class TopologyRuntime final : public Runtime {
     if (thread_.joinable()) thread_.join();
   }
 
-  void SetStateListener(StateListener listener) override { life_.SetListener(std::move(listener)); }
+  void SetStateListener(StateListener listener) override {
+    if (!listener) return life_.SetListener(nullptr);
+    // Start and Close tell it in the caller's thread.
+    life_.SetListener(
+        [this, listener = std::move(listener)](RuntimeState now, RuntimeState before) {
+          const Inside inside(state_.get());
+          listener(now, before);
+        });
+  }
   void SetErrorHandler(ErrorHandler handler) override {
     // No exception of the user's may end the process here; there is nobody to hand it to.
     callbacks_.on_error = [handler = std::move(handler)](const Status& error, int thread) {
@@ -94,6 +104,7 @@ class TopologyRuntime final : public Runtime {
   }
 
   Status Wait() override {
+    KSTREAM_RETURN_IF_ERROR(CheckOutside());
     std::unique_lock lock(mutex_);
     if (!thread_.joinable()) return Status::Usage("the runtime has not been started");
     changed_.wait(lock, [this] { return ended_; });
@@ -101,6 +112,7 @@ class TopologyRuntime final : public Runtime {
   }
 
   Status Close(std::chrono::milliseconds limit) override {
+    KSTREAM_RETURN_IF_ERROR(CheckOutside());
     Stop();
     // Nothing is held here: the listener may ask the runtime anything.
     life_.Move(RuntimeState::kPendingShutdown);
@@ -140,7 +152,13 @@ class TopologyRuntime final : public Runtime {
   }
 
  private:
+  Status CheckOutside() const {
+    if (!Inside::Of(state_.get())) return Status::Ok();
+    return Status::Usage("a runtime cannot wait for its end in its own threads: call Stop there");
+  }
+
   void Work() {
+    const Inside inside(state_.get());
     Status status;
     {
       const Deadline deadline(state_.get());

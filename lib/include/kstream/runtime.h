@@ -120,8 +120,8 @@ enum class RuntimeState : uint8_t {
 };
 KSTREAM_EXPORT std::string_view ToString(RuntimeState state);
 
-// Called at every change, from the thread that made it, one call at a time. Must not call the
-// runtime's Start, Wait or Close.
+// Called at every change, from the thread that made it, one call at a time. Wait and Close fail in
+// it, as in the runtime's own threads: Stop ends the run from there.
 using StateListener = std::function<void(RuntimeState now, RuntimeState before)>;
 
 // What to do about a thread that ended with an error that no policy took: end the run with it, or,
@@ -132,7 +132,9 @@ enum class ErrorResponse : uint8_t { kShutdown, kReplaceThread };
 using ErrorHandler = std::function<ErrorResponse(const Status& error, int thread)>;
 
 // One run of one topology. Threads: Stop, state, counts, Metrics, MetricsText and Store may be
-// called from any; the rest from one.
+// called from any; the rest from one, which is none of the runtime's own, where processors, the
+// error handler and the state listener are called: those would wait for themselves. Wait and Close
+// are kUsage there, at once, and nothing happens.
 class KSTREAM_EXPORT Runtime {
  public:
   // Checks the configuration: kUsage, kCluster or kRefused with one line. Connects to no broker

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <fstream>
 #include <stdexcept>
@@ -146,6 +147,57 @@ TEST_F(RuntimeTest, TheDestructorEndsTheRun) {
   const auto pipe = OpenPipe();
   ASSERT_TRUE(Make(Build(Passes(), "pipe"))->Start().ok());
   EXPECT_EQ(states_.back(), kNotRunning);
+}
+
+// Where the runtime calls the user, Wait and Close would wait for what waits for them.
+class RefusalTest : public RuntimeTest {
+ protected:
+  // To be called where both must be refused.
+  void Ask(const std::string& where) {
+    const bool refused = runtime_->Wait().code() == StatusCode::kUsage &&
+                         runtime_->Close(milliseconds::max()).code() == StatusCode::kUsage;
+    if (refused) refused_.push_back(where);
+  }
+  void MakeAsking(const Topology& topology) {
+    refused_.clear();
+    runtime_ = Make(topology);
+    runtime_->SetStateListener(
+        [this](RuntimeState now, RuntimeState) { Ask(std::string(ToString(now))); });
+    runtime_->SetErrorHandler([this](const Status&, int) {
+      Ask("handler");
+      return ErrorResponse::kShutdown;
+    });
+  }
+
+  std::unique_ptr<Runtime> runtime_;
+  std::vector<std::string> refused_;  // one at a time: only one record is processed
+};
+
+TEST_F(RefusalTest, WaitAndCloseFailInProcessorsListenerAndHandler) {
+  Input("1\n");
+  options_.threads = 2;
+  const auto fails = Does([this](ProcessorContext&, const Record&) {
+    Ask("processor");
+    return Status(StatusCode::kState, "a disk is away");
+  });
+  for (const bool by_chunks : {true, false}) {
+    MakeAsking(Build(by_chunks ? ProcessorSupplier(fails).Stateless() : fails));
+    EXPECT_EQ(runtime_->Run().code(), StatusCode::kState);
+    EXPECT_THAT(refused_, ElementsAre("REBALANCING", "RUNNING", "processor", "handler",
+                                      "PENDING_ERROR", "ERROR"));
+  }
+}
+
+TEST_F(RefusalTest, WaitAndCloseFailInAListenerThatCloseTells) {
+  const auto pipe = OpenPipe();
+  for (const bool by_chunks : {true, false}) {
+    MakeAsking(Build(by_chunks ? Passes().Stateless() : Passes(), "pipe"));
+    ASSERT_TRUE(runtime_->Start().ok());
+    EXPECT_EQ(Said(runtime_->Close(milliseconds::max())), "");
+    EXPECT_EQ(refused_.front(), "REBALANCING");
+    EXPECT_EQ(refused_.back(), "NOT_RUNNING");
+    EXPECT_EQ(std::count(refused_.begin(), refused_.end(), "PENDING_SHUTDOWN"), 1);
+  }
 }
 
 TEST_F(RuntimeTest, StopMayComeFromAnyThread) {
