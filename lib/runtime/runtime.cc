@@ -19,6 +19,7 @@
 #include "runtime/life_cycle.h"
 #include "runtime/loop_run.h"
 #include "runtime/run_state.h"
+#include "task/thrown.h"
 
 namespace kstream {
 namespace {
@@ -85,7 +86,8 @@ class TopologyRuntime final : public Runtime {
       try {
         return handler(error, thread);
       } catch (...) {
-        Log(LogLevel::kError, "the error handler threw: shutting down");
+        const Status thrown = task::Thrown("the error handler");
+        Log(LogLevel::kError, fmt::format("{}: shutting down", thrown.message()));
         return ErrorResponse::kShutdown;
       }
     };

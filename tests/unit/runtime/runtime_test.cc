@@ -305,6 +305,20 @@ TEST_F(RuntimeTest, AFailureEndsInErrorAndAsksTheHandlerOnce) {
   }
 }
 
+TEST_F(RuntimeTest, AnErrorHandlerThatThrowsShutsDownAndIsQuoted) {
+  Input("1\n");
+  const auto fails = Does([](ProcessorContext&, const Record&) {
+    return Status(StatusCode::kState, "a disk is away");
+  });
+  const auto runtime = Make(Build(fails));
+  runtime->SetErrorHandler(
+      [](const Status&, int) -> ErrorResponse { throw std::runtime_error("no handle on it"); });
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(runtime->Run().code(), StatusCode::kState);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              HasSubstr("the error handler threw: no handle on it: shutting down"));
+}
+
 TEST_F(RuntimeTest, AnExceptionIsABadRecordUnderEachPolicy) {
   Input("1\n2\n3\n");
   const auto throws = Does([](ProcessorContext& context, const Record& record) {
