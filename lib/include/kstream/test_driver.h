@@ -160,7 +160,9 @@ class KSTREAM_EXPORT TestDriver {
   virtual Status AddThread() = 0;
   virtual Status RemoveThread(int thread) = 0;
   // Ends all threads in good order, if there are any, and starts as at Create, on the same cluster;
-  // with `changed`, as another topology under the same app.
+  // with `changed`, as another topology under the same app. The first thread that fails as it ends
+  // is the error returned, as of Runtime::Close; it starts all the same, and running() says whether
+  // that went well.
   virtual Status Restart(std::optional<Topology> changed = std::nullopt) = 0;
 
   // From now on nothing sent is acknowledged or written, so nothing new is committed, until

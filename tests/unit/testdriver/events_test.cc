@@ -123,6 +123,48 @@ TEST(EventsTest, AThreadThatFailsAsItIsRemovedEndsTheApplication) {
   EXPECT_EQ(driver->failures()[0].thread, 0);
 }
 
+// Throws as it is closed, or fails as it is flushed, while `failing`.
+class EndsBadly final : public Processor {
+ public:
+  EndsBadly(const bool* failing, bool throws) : failing_(failing), throws_(throws) {}
+  Status Init(ProcessorContext& context) override {
+    context_ = &context;
+    return Status::Ok();
+  }
+  Status Process(const Record& record) override { return context_->Forward(record); }
+  Status Flush() override {
+    return *failing_ && !throws_ ? Status(StatusCode::kState, "the door jams") : Status::Ok();
+  }
+  void Close() override {
+    if (*failing_ && throws_) throw std::runtime_error("the door jams");
+  }
+
+ private:
+  const bool* const failing_;
+  const bool throws_;
+  ProcessorContext* context_ = nullptr;
+};
+
+TEST(EventsTest, ARestartSaysHowTheLifeBeforeItEnded) {
+  for (const bool throws : {true, false}) {
+    bool failing = false;
+    auto driver = Driver(Through([&] { return std::make_unique<EndsBadly>(&failing, throws); }),
+                         Threads(1, 1));
+    ASSERT_TRUE(driver->Pipe("in", {.value = "1"}).ok());
+    failing = true;
+    const Status status = driver->Restart();
+    failing = false;
+    EXPECT_EQ(status.code(), throws ? StatusCode::kData : StatusCode::kState);
+    EXPECT_THAT(std::string(status.message()), HasSubstr("the door jams"));
+    ASSERT_THAT(driver->failures(), SizeIs(1));
+    EXPECT_EQ(driver->failures()[0].error.message(), status.message());
+    EXPECT_TRUE(driver->running()) << "the new life has begun well";
+    ASSERT_TRUE(driver->Pipe("in", {.value = "2"}).ok());
+    EXPECT_EQ(ValuesOf(driver->Read("out")).back(), "2");
+    EXPECT_TRUE(driver->Restart().ok()) << "what was told is not told again";
+  }
+}
+
 TEST(EventsTest, WhatWasNotAcknowledgedIsLostWithItsThreadAndWrittenByTheNext) {
   auto driver = Driver(Through(Does(Pass)), Threads(1, 1));
   driver->HoldAcks();
