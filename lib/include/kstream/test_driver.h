@@ -17,6 +17,10 @@
 // whichever threads they are in, so the same calls write the same bytes whatever the number of
 // threads.
 //
+// Under exactly-once a record shows when what wrote it is committed, to Read as to the next stage,
+// so a topology that repartitions needs a commit for each of its stages, one Advance by
+// CommitInterval each, before its results show.
+//
 // Nothing sleeps. A call costs some microseconds for each task and thread.
 #ifndef KSTREAM_TEST_DRIVER_H_
 #define KSTREAM_TEST_DRIVER_H_

@@ -62,6 +62,25 @@ TEST(ExactlyOnce, WhatIsNotCommittedCannotBeRead) {
   EXPECT_EQ(driver->counts().written, 3);
 }
 
+TEST(ExactlyOnce, EachStageWaitsForTheCommitOfTheOneBefore) {
+  TopologyBuilder builder;
+  builder.AddSource("in", {.inputs = {Location::Topic("in")}});
+  std::string source = "in";
+  for (const std::string name : {"one", "two"}) {
+    builder.AddSink(name + "-out", {.output = Location::Repartition(name)}, {source})
+        .AddSource(name, {.inputs = {Location::Repartition(name)}});
+    source = name;
+  }
+  builder.AddSink("out", {.output = Location::Topic("out")}, {source});
+  auto driver = Driver(*builder.Build(), Eos());
+  ASSERT_TRUE(driver->PipeAll("in", Keys({"a"})).ok());
+  for (int commits = 0; commits < 3; commits++) {
+    EXPECT_THAT(*driver->ReadAll("out"), IsEmpty()) << commits;
+    ASSERT_TRUE(driver->Advance(milliseconds(200)).ok());
+  }
+  EXPECT_THAT(*driver->ReadAll("out"), SizeIs(1));
+}
+
 TEST(ExactlyOnce, AnEpochWithoutNewsIsNoTransaction) {
   auto driver = Driver(Counts(), Eos());
   ASSERT_TRUE(driver->PipeAll("in", Keys({"a"})).ok());
