@@ -107,6 +107,10 @@ Status CheckErrorPolicy(const RuntimeOptions& options) {
   if (options.on_error == OnError::kDeadLetter && !options.dead_letter) {
     return Status::Usage("--on-error dead-letter needs --dead-letter DST");
   }
+  if (options.dead_letter && options.dead_letter->is_pattern()) {
+    return Status::Usage(
+        fmt::format("--dead-letter {}: a pattern can only be read", options.dead_letter->name));
+  }
   if (options.on_error == OnError::kDeadLetter || !options.dead_letter) return Status::Ok();
   return Status::Usage(fmt::format("--dead-letter contradicts --on-error {}",
                                    options.on_error == OnError::kSkip ? "skip" : "fail"));

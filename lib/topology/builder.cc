@@ -62,8 +62,13 @@ Status CheckNode(const TopologyNode& node, const Index& index) {
           fmt::format("source '{}': {}", node.name, pattern.status().message()));
     }
   }
+  const Location& output = node.sink.output;
   if (node.sink.topic_of_record) return Status::Ok();
-  return CheckLocation(node.sink.output, "sink", node.name);
+  if (output.is_pattern()) {
+    return Status::Expression(fmt::format("sink '{}': {} is a pattern: only sources read by one",
+                                          node.name, output.ToString()));
+  }
+  return CheckLocation(output, "sink", node.name);
 }
 
 // Connects the store with number `number` to its processors.

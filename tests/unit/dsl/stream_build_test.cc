@@ -237,6 +237,8 @@ TEST(StreamMistakes, AreReportedByBuildWithTheName) {
        }},
       {kBad, "'through-1': topic:^a.* is not a topic",
        [](auto&, auto& s) { s.Through(Location::Topic("^a.*")); }},
+      {kBad, "sink 'x': topic:^a.* is a pattern",
+       [](auto&, auto& s) { s.To(Location::Topic("^a.*"), "x"); }},
       {kBad, "'in': it is repartitioned without a name", [](auto&, auto& s) { s.Repartition(""); }},
       {kBad, "'by user'", [](auto&, auto& s) { s.Repartition("by user"); }},
       {kBad, "'count': no store is named 'counts'",

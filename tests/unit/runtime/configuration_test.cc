@@ -186,6 +186,8 @@ TEST_F(ConfigurationTest, DeadLettersGoSomewhereElse) {
   ExpectUsage("it would read what it writes");
   source_.inputs = {Location::Topic("^i.*")};
   ExpectUsage("it would read what it writes");
+  options_.dead_letter = Location::Topic("^b.*");
+  ExpectUsage("--dead-letter ^b.*: a pattern can only be read");
   options_.dead_letter = Location::Topic("bad");
   EXPECT_EQ(Said(Check()), "");
 }

@@ -87,6 +87,15 @@ TEST(TopologyBuilder, RefusesAPatternThatIsNone) {
   EXPECT_THAT(Why(builder), testing::StartsWith("source 'in': ^a( is no valid topic pattern: "));
 }
 
+TEST(TopologyBuilder, RefusesASinkThatIsAPattern) {
+  TopologyBuilder builder;
+  builder.AddSource("in", {.inputs = {Location::Topic("^a.*")}});
+  EXPECT_TRUE(builder.Build().ok());
+  builder.AddSink("out", {.output = Location::Topic("^b.*")}, {"in"});
+  EXPECT_EQ(builder.Build().status().code(), StatusCode::kExpression);
+  EXPECT_EQ(Why(builder), "sink 'out': topic:^b.* is a pattern: only sources read by one");
+}
+
 TEST(TopologyBuilder, ConnectsAStoreToItsProcessorsOnce) {
   TopologyBuilder builder;
   builder.AddStore("x", InMemoryKeyValueStore(), {"b"})
