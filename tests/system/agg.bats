@@ -152,6 +152,12 @@ u2,1'
   refused 2 'a time zone is for windows of whole days' --count --window tumbling:1h --timezone Europe/Berlin
   refused 2 '--grace is for windows: give a --window' --count --grace 1s
   refused 2 '--late is for windows: give a --window' --count --late x
+  for name in ../x .. 'per user'; do
+    refused 2 "--store '$name' needs a name of letters" --count --store "$name"
+    refused 2 "--store '$name' needs a name of letters" -b k:1 -i t --by .x --count --store "$name"
+  done
+  refused 2 '--output ^x: a pattern can only be read' -b k:1 -i t --count -o '^x'
+  refused 2 '--dead-letter ^x: a pattern can only be read' -b k:1 -i t --count --dead-letter '^x'
   refused 3 '--sum: ' --sum '.a +'
   refused 2 '--emit final with --app' -b localhost:1 -i t -G app --count --emit final
 }

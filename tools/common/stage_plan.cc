@@ -49,10 +49,7 @@ Result<PlanCluster> Home(const StageOptions& options) {
 Status CheckTopicName(const Location& location) {
   if (!location.is_topic() || location.is_pattern()) return Status::Ok();
   const std::string& name = location.name;
-  auto legal = [](unsigned char c) { return std::isalnum(c) || c == '.' || c == '_' || c == '-'; };
-  bool good = name.size() <= 249 && name != "." && name != ".." &&
-              std::all_of(name.begin(), name.end(), legal);
-  if (good) return Status::Ok();
+  if (IsTopicName(name)) return Status::Ok();
   std::string hint;
   if (size_t colon = name.find(':'); colon != std::string::npos) {
     hint = fmt::format(": a cluster is told with --cluster {}=BROKERS", name.substr(0, colon));
@@ -77,7 +74,7 @@ Status ErrorPolicy(const StageOptions& options, const Places& places, RuntimeOpt
   if (policy == "dead-letter") {
     runtime->on_error = OnError::kDeadLetter;
     KSTREAM_ASSIGN_OR_RETURN(runtime->dead_letter,
-                             places.Parse("--dead-letter", options.dead_letter));
+                             places.ParseOutput("--dead-letter", options.dead_letter));
   }
   return Status::Ok();
 }
@@ -94,6 +91,12 @@ Status Membership(const RuntimeOptions& runtime, bool reads_topics, bool brokers
 
 }  // namespace
 
+bool IsTopicName(std::string_view name) {
+  auto legal = [](unsigned char c) { return std::isalnum(c) || c == '.' || c == '_' || c == '-'; };
+  return !name.empty() && name.size() <= 249 && name != "." && name != ".." &&
+         std::all_of(name.begin(), name.end(), legal);
+}
+
 Result<Location> Places::Parse(std::string_view flag, std::string_view text) const {
   auto location = Location::Parse(text, brokers, names);
   if (!location.ok()) return location.status().At(flag);
@@ -106,6 +109,12 @@ Result<Location> Places::Parse(std::string_view flag, std::string_view text) con
         fmt::format("{} {}: no brokers are known: name them with --brokers", flag, text));
   }
   return location;
+}
+
+Result<Location> Places::ParseOutput(std::string_view flag, std::string_view text) const {
+  auto location = Parse(flag, text);
+  if (!location.ok() || !location->is_pattern()) return location;
+  return Status::Usage(fmt::format("{} {}: a pattern can only be read", flag, text));
 }
 
 Result<Places> FindPlaces(const StageOptions& options) {

@@ -39,14 +39,18 @@ struct StagePlan {
   RuntimeOptions runtime;
 };
 
+// Whether Kafka lets a topic be called so, and so whatever becomes a part of a topic's name.
+bool IsTopicName(std::string_view name);
+
 // Where places of the command line are: the layers of properties decide whether there are brokers.
 struct Places {
   std::vector<PlanCluster> clusters;  // home first
   std::set<std::string> names;        // of --cluster
   bool brokers = false;
 
-  // kUsage names the flag.
+  // kUsage names the flag. An output cannot be a pattern.
   Result<Location> Parse(std::string_view flag, std::string_view text) const;
+  Result<Location> ParseOutput(std::string_view flag, std::string_view text) const;
 };
 
 // Reads files and environment. kUsage.

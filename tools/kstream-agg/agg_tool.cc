@@ -265,6 +265,10 @@ Status AggTool::AddNodes(const Places& places, StagePlan* plan) {
                      .by = by_,
                      .route = {.to = {}, .partition = options_.partition},
                      .serdes = options_.runtime.serdes};
+  if (!IsTopicName(store_)) {
+    return Status::Usage(
+        fmt::format("--store '{}' needs a name of letters, digits, '.', '_' and '-'", store_));
+  }
   KSTREAM_RETURN_IF_ERROR(SetFold(&spec));
   KSTREAM_RETURN_IF_ERROR(SetWindow(HasTopics(source), &spec));
   KSTREAM_RETURN_IF_ERROR(SetEmit(HasTopics(source), &spec));
@@ -285,14 +289,14 @@ Status AggTool::AddNodes(const Places& places, StagePlan* plan) {
   }
   KSTREAM_RETURN_IF_ERROR(Aggregate(spec).status());
   plan->nodes.push_back({"agg", {parent}, std::move(spec)});
-  KSTREAM_ASSIGN_OR_RETURN(Location output, places.Parse("--output", OutputOf(options_)));
+  KSTREAM_ASSIGN_OR_RETURN(Location output, places.ParseOutput("--output", OutputOf(options_)));
   AddSink(options_, "out", std::move(output), "agg", plan);
   // Rows are JSON, whatever the values were.
   SerdeNames rows = options_.runtime.serdes;
   rows.value = "json";
   std::get<SinkSpec>(plan->nodes.back().spec).serdes = std::move(rows);
   if (late_.empty()) return Status::Ok();
-  KSTREAM_ASSIGN_OR_RETURN(Location late, places.Parse("--late", late_));
+  KSTREAM_ASSIGN_OR_RETURN(Location late, places.ParseOutput("--late", late_));
   AddSink(options_, "late", std::move(late), "agg", plan);
   return Status::Ok();
 }

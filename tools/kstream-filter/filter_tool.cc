@@ -24,7 +24,7 @@ std::string_view FilterTool::ExpressionHelp() const {
 
 Status FilterTool::AddNodes(const Places& places, StagePlan* plan) {
   KSTREAM_RETURN_IF_ERROR(CheckCondition("EXPR", *expression_));
-  KSTREAM_ASSIGN_OR_RETURN(Location kept, places.Parse("--output", OutputOf(options_)));
+  KSTREAM_ASSIGN_OR_RETURN(Location kept, places.ParseOutput("--output", OutputOf(options_)));
   FilterSpec filter{.keep = *expression_,
                     .negate = negate_,
                     .kept = "out",
@@ -35,7 +35,7 @@ Status FilterTool::AddNodes(const Places& places, StagePlan* plan) {
   plan->nodes.push_back({"filter", {"in"}, std::move(filter)});
   AddSink(options_, "out", std::move(kept), "filter", plan);
   if (!rest_.empty()) {
-    KSTREAM_ASSIGN_OR_RETURN(Location rest, places.Parse("--else", rest_));
+    KSTREAM_ASSIGN_OR_RETURN(Location rest, places.ParseOutput("--else", rest_));
     AddSink(options_, "else", std::move(rest), "filter", plan);
   }
   return Status::Ok();

@@ -64,7 +64,7 @@ Status MapTool::AddNodes(const Places& places, StagePlan* plan) {
                                  .serdes = options_.runtime.serdes}});
   Location output{Location::Kind::kTopic, "", ""};
   if (!to_) {
-    KSTREAM_ASSIGN_OR_RETURN(output, places.Parse("--output", OutputOf(options_)));
+    KSTREAM_ASSIGN_OR_RETURN(output, places.ParseOutput("--output", OutputOf(options_)));
   }
   AddSink(options_, "out", std::move(output), "map", plan);
   std::get<SinkSpec>(plan->nodes.back().spec).topic_of_record = to_.has_value();
