@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/printable.h"
+#include "base/sort_by_key.h"
 #include "dsl/operator.h"
 
 namespace kstream::dsl {
@@ -16,25 +17,7 @@ size_t SizeOfRow(size_t columns) {
   return ByteTable<Row>::kEntryBytes + columns * sizeof(Accumulator);
 }
 
-// The first bytes of a key as a number, by which most keys are told apart without being looked at:
-// entries lie all over the memory.
-uint64_t HeadOf(std::string_view key) {
-  uint64_t head = 0;
-  for (size_t i = 0; i < sizeof(head); i++) {
-    head = head << 8 | (i < key.size() ? static_cast<unsigned char>(key[i]) : 0);
-  }
-  return head;
-}
-
-void Sort(std::vector<RowTable::Entry*>* entries) {
-  std::vector<std::pair<uint64_t, RowTable::Entry*>> by_head;
-  by_head.reserve(entries->size());
-  for (RowTable::Entry* const entry : *entries) by_head.emplace_back(HeadOf(entry->key()), entry);
-  std::sort(by_head.begin(), by_head.end(), [](const auto& a, const auto& b) {
-    return a.first != b.first ? a.first < b.first : a.second->key() < b.second->key();
-  });
-  std::ranges::transform(by_head, entries->begin(), [](const auto& pair) { return pair.second; });
-}
+std::string_view KeyOf(const RowTable::Entry* entry) { return entry->key(); }
 
 }  // namespace
 
@@ -182,7 +165,7 @@ Result<std::string_view> RowProcessor::RecordKey(const WindowBounds* window, std
 }
 
 Status RowProcessor::ForwardDue(RowTable* table) {
-  Sort(&table->touched);
+  SortByKey(&table->touched, KeyOf);
   for (Entry* const entry : table->touched) {
     if (!entry->value.due) continue;
     entry->value.due = false;  // whatever comes of it
@@ -228,7 +211,7 @@ Status RowProcessor::ForEachStored(
 
 Status RowProcessor::Store(RowTable* table) {
   if (!store_) return Status::Ok();
-  Sort(&table->touched);
+  SortByKey(&table->touched, KeyOf);
   std::vector<Entry*> due;
   for (Entry* const entry : table->touched) {
     Row& row = entry->value;

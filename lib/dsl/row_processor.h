@@ -10,6 +10,7 @@
 #ifndef KSTREAM_DSL_ROW_PROCESSOR_H_
 #define KSTREAM_DSL_ROW_PROCESSOR_H_
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -81,7 +82,7 @@ class RowProcessor : public Processor {
   Emit emit() const { return emit_; }
   Skips& skips() { return skips_; }
   // Whether memory is full, and there is a store to write rows to.
-  bool full() const { return store_ && bytes_ > most_bytes_; }
+  bool full() const { return store_ && bytes_ > std::min(most_bytes_, store_->memory_share()); }
   // Counts what rows take; less than 0: they are gone.
   void Grow(int64_t bytes) { bytes_ += bytes; }
   void HasNoRows() { bytes_ = 0; }

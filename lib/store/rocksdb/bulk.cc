@@ -5,8 +5,7 @@
 #include <rocksdb/options.h>
 #include <rocksdb/sst_file_writer.h>
 
-#include <algorithm>
-
+#include "base/sort_by_key.h"
 #include "store/rocksdb/format.h"
 
 namespace kstream::store::rocksdb {
@@ -29,7 +28,6 @@ void Bulk::Add(std::span<const Change> changes) {
                         .timestamp = change.timestamp,
                         .deletes = !change.value});
     bytes_.append(change.key).append(value);
-    bytes_.push_back('\0');  // so that no two entries begin at one place: see Sorted
   }
 }
 
@@ -43,14 +41,14 @@ std::vector<Change> Bulk::Sorted() const {
     }
     sorted.push_back(change);
   }
-  // Of one key the later has the larger address.
-  std::sort(sorted.begin(), sorted.end(), [](const Change& a, const Change& b) {
-    const int order = a.key.compare(b.key);
-    return order < 0 || (order == 0 && a.key.data() > b.key.data());
-  });
-  sorted.erase(std::unique(sorted.begin(), sorted.end(),
-                           [](const Change& a, const Change& b) { return a.key == b.key; }),
-               sorted.end());
+  SortByKey(&sorted, [](const Change& change) { return change.key; });
+  // Of one key the last counts.
+  size_t kept = 0;
+  for (size_t i = 0; i < sorted.size(); i++) {
+    if (i + 1 < sorted.size() && sorted[i].key == sorted[i + 1].key) continue;
+    sorted[kept++] = sorted[i];
+  }
+  sorted.resize(kept);
   return sorted;
 }
 

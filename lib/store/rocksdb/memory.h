@@ -16,8 +16,8 @@ struct Options;
 
 namespace kstream::store::rocksdb {
 
-// A quarter of the budget holds rows (RowCache); the rest is the block cache, to which memtables
-// are charged too, up to a third of it.
+// Half of the budget is the block cache, to which memtables are charged too, up to a half of it. A
+// quarter holds rows (RowCache), and a quarter is left for what is not kept yet: StreamThread.
 class SharedMemory final : public Memory {
  public:
   explicit SharedMemory(uint64_t budget);
