@@ -30,7 +30,9 @@ Status Restorer::Add(TaskId id, TaskStores* stores, const std::string& incarnati
   incarnation_ = incarnation;
   if (!consumer_) {
     transport::ConsumerOptions options;
-    options.threads = 2 * shared_->threads;  // each has one that reads inputs, too
+    // As much as one that reads inputs, though there may be one of those beside it: a changelog is
+    // taken faster than any input, and each time that the queue is full costs a second.
+    options.threads = shared_->threads;
     KSTREAM_ASSIGN_OR_RETURN(consumer_, shared_->state->clusters.at("")->NewConsumer(options));
     batch_ = consumer_->NewBatch();
   }

@@ -4,6 +4,8 @@
 //
 // The tail that a crash costs is bounded by bytes (a full memtable is flushed) and by time: a write
 // that comes kFlushAfterMs after the last flush, by the time that its checkpoint says, starts one.
+//
+// A restore gathers rows, and a thread of its own makes a file of them while the next are gathered.
 #include "store/rocksdb/rocksdb_engine.h"
 
 #include <fmt/format.h>
@@ -12,6 +14,7 @@
 #include <rocksdb/write_batch.h>
 
 #include <filesystem>
+#include <future>
 #include <mutex>
 #include <optional>
 #include <system_error>
@@ -129,6 +132,8 @@ class RocksEngine final : public Engine {
     checkpoint_ = std::move(checkpoint);
   }
   Status FlushWhenOld(int64_t now);
+  void StartIngest();
+  Status EndIngest() { return ingest_.valid() ? ingest_.get() : Status::Ok(); }
 
   const std::string directory_;
   const std::shared_ptr<SharedMemory> memory_;  // outlives db_
@@ -141,6 +146,7 @@ class RocksEngine final : public Engine {
   Checkpoint checkpoint_;
   int64_t flushed_ = 0;  // by the time of checkpoints; 0: nothing was written since opening
   bool is_read_only_ = false;
+  std::future<Status> ingest_;  // of rows gathered before those in bulk_; last, as it uses the rest
 };
 
 Status RocksEngine::OpenToWrite() {
@@ -238,20 +244,33 @@ Status RocksEngine::WriteBatch(std::span<const Change> changes, const Checkpoint
 Status RocksEngine::Load(std::span<const Change> changes, const Checkpoint& checkpoint) {
   bulk_.Add(changes);
   bulk_checkpoint_ = checkpoint;
-  return bulk_.bytes() < memory_->bulk_bytes() ? Status::Ok() : EndLoad();
+  if (bulk_.bytes() < memory_->bulk_bytes()) return Status::Ok();
+  if (is_read_only_) return EndLoad();
+  KSTREAM_RETURN_IF_ERROR(EndIngest());
+  StartIngest();
+  return Status::Ok();
+}
+
+void RocksEngine::StartIngest() {
+  auto ingest = [this, bulk = std::exchange(bulk_, {}), checkpoint = *bulk_checkpoint_] {
+    Status status = Say(Ingest(db_.get(), directory_, bulk.Sorted(), checkpoint), "write");
+    if (status.ok()) SetCheckpoint(checkpoint);
+    return status;
+  };
+  bulk_checkpoint_.reset();
+  ingest_ = std::async(std::launch::async, std::move(ingest));
 }
 
 Status RocksEngine::EndLoad() {
+  KSTREAM_RETURN_IF_ERROR(EndIngest());
   if (!bulk_checkpoint_) return Status::Ok();
+  if (!is_read_only_ && bulk_.bytes() >= kLeastBulkBytes) {
+    StartIngest();
+    return EndIngest();
+  }
   const std::vector<Change> sorted = bulk_.Sorted();
   const Checkpoint checkpoint = *std::exchange(bulk_checkpoint_, std::nullopt);
-  Status status;
-  if (is_read_only_ || bulk_.bytes() < kLeastBulkBytes) {
-    status = WriteBatch(sorted, checkpoint, /*forget=*/false);
-  } else {
-    status = Say(Ingest(db_.get(), directory_, sorted, checkpoint), "write");
-    if (status.ok()) SetCheckpoint(checkpoint);
-  }
+  Status status = WriteBatch(sorted, checkpoint, /*forget=*/false);
   bulk_.Clear();
   return status;
 }
@@ -269,6 +288,7 @@ Status RocksEngine::FlushWhenOld(int64_t now) {
 
 // Forgotten durably first: a crash must not bring the rows back. Then the space is given up.
 Status RocksEngine::Clear() {
+  (void)EndIngest();  // what it wrote goes, too
   bulk_.Clear();
   bulk_checkpoint_.reset();
   ::rocksdb::WriteBatch batch;
