@@ -61,7 +61,7 @@ Status StreamThread::KeepStores() {
 void StreamThread::RelieveStores() {
   size_t dirty = 0;
   for (const auto& [id, stores] : stores_) dirty += stores->dirty_bytes();
-  const auto share = static_cast<size_t>(state_->options.memory / 4 / shared_->threads);
+  const auto share = static_cast<size_t>(state_->options.memory / 8 / shared_->threads);
   if (dirty > share) committer_->Request();
   const bool full = stores_full_ ? dirty > share : dirty > 2 * share;
   if (full && !stores_full_) {

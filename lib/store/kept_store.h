@@ -79,6 +79,8 @@ class KeptStore final : public KeyValueStore {
   Result<bool> Find(std::string_view key, StoredRow* row) const override;
   Status RangeRows(std::string_view from, std::optional<std::string_view> to,
                    const RowVisitor& visit) const override;
+  // Half of what the rows of its own cache may take.
+  int64_t memory_share() const override { return cache_.share() / 2; }
   // The processors are done with it: what is open and sealed, and the engine, stay.
   void Close() override { usable_ = false; }
 

@@ -97,6 +97,8 @@ class RowCache {
   void Settle();  // the engine has the sealed ones now
   void Forget();  // everything
 
+  // What unchanged rows may take; no end without a budget.
+  int64_t share() const { return budget_ ? static_cast<int64_t>(budget_->share()) : INT64_MAX; }
   size_t bytes() const { return bytes_; }  // of all rows
   size_t changed_bytes() const { return changed_bytes_; }
 

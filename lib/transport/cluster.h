@@ -18,6 +18,8 @@ struct ConsumerOptions {
   std::string group;        // empty: no group, Subscribe is not used
   std::string instance_id;  // group.instance.id; empty: a dynamic member
   int threads = 1;          // how many consumers share the process: divides the fetch queues
+  // How many records all of them together may fetch ahead of whoever reads them.
+  int most_ahead = 600'000;
   // What the others of the group see of this member, after the user's own client.id and a
   // semicolon; empty: the user's own alone.
   std::string client_id = "";

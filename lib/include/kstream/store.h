@@ -58,6 +58,10 @@ class KSTREAM_EXPORT KeyValueStore : public StateStore {
                const Visitor& visit) const;
   Status All(const Visitor& visit) const { return Range("", std::nullopt, visit); }
   Status Prefix(std::string_view prefix, const Visitor& visit) const;
+
+  // What a processor that keeps rows of this store at hand may use for them, in bytes: its part of
+  // --memory, which changes as tasks come and go.
+  virtual int64_t memory_share() const { return INT64_MAX; }
 };
 
 // The committed rows of a kept store in one task, for threads other than the task's: what changed

@@ -121,7 +121,7 @@ Result<Conf> ConsumerConf(const Options& options, const ConsumerOptions& consume
   // without a limit to their number, small ones that wait for a slow stage would take gigabytes.
   const int threads = std::max(consumer.threads, 1);
   const int queue = std::max(65536 / threads, 4096);
-  const int messages = std::max(600'000 / threads, 40'000);
+  const int messages = std::max(consumer.most_ahead / threads, 40'000);
   const Properties defaults = {
       {"fetch.wait.max.ms", "10"},
       {"fetch.message.max.bytes", "4194304"},
@@ -166,7 +166,7 @@ Result<Conf> ProducerConf(const Options& options, const ProducerOptions& produce
       {"partitioner", PartitionerName(options.partitioner)},
       {"linger.ms", "20"},
       {"batch.num.messages", "100000"},
-      {"queue.buffering.max.messages", "1000000"},
+      {"queue.buffering.max.messages", "300000"},  // of some 400 bytes beside key and value
       {"queue.buffering.max.kbytes", "131072"},
       {"message.timeout.ms", std::to_string(timeout)},
       {"transaction.timeout.ms", std::to_string(kTransactionTimeout.count())},
