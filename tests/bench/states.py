@@ -15,6 +15,8 @@ from peers import PARTITIONS, TOPIC_RECORDS, Topics, compile_peer, read_figures
 
 MANY_KEYS = 10_000_000
 EOS = ('--guarantee', 'exactly-once')
+OFTEN = ('--commit-interval', '200ms')  # the default under exactly-once
+SETTLE_SECONDS = 3
 
 
 def sum_of_table(topic):
@@ -51,6 +53,7 @@ class Counting:
     def _with_sink(self, measure, records=None, name=None):
         """`records`: what the counts of the contender's first run must add up to."""
         sink = self.topics.create('out')
+        time.sleep(SETTLE_SECONDS)  # what the broker has yet to do for the last run is not this one's to pay
         run = measure(sink)
         if records and name not in self.checked:
             self.checked.add(name)
@@ -100,16 +103,18 @@ def on_counts(counting, source, rounds, table):
         take_turns([once, peer], rounds)
         table.add('topic to topic: count by key, 100 000 keys', [once, peer])
         return 'This build does nothing exactly once.'
+    often = counting.kstream(source, *OFTEN)
     exactly = [counting.kstream(source, *EOS),
                counting.kstream(source, *EOS, '--commit-interval', '1s')]
     exact_peer = counting.kafka_streams(source, 'Kafka Streams (exactly once, every 1 s)',
                                         GUARANTEE='exactly_once_v2')
-    take_turns([once, *exactly, peer, exact_peer], rounds)
+    take_turns([once, often, *exactly, peer, exact_peer], rounds)
     table.add('topic to topic: count by key, 100 000 keys', [once, peer])
+    table.add('topic to topic: the same, committed every 200 ms', [often])
     table.add('topic to topic: the same, exactly once', [*exactly, exact_peer])
-    costs = ' and '.join(f'{100 * (1 - each.rate / once.rate):.0f} % at {interval}'
-                         for each, interval in zip(exactly, ('the default interval', '1 s')))
-    return f'Exactly once costs kstream-agg {costs} of its records/s.'
+    costs = ' and '.join(f'{100 * (1 - exact.rate / least.rate):.0f} % at {interval}' for exact, least, interval in
+                         zip(exactly, (often, once), ('the default interval of 200 ms', '1 s')))
+    return f'Beside at-least-once with the same interval, exactly once costs kstream-agg {costs} of its records/s.'
 
 
 def on_restores(counting, rounds, table):
