@@ -98,7 +98,7 @@ Result<std::vector<ResetStep>> AppReset::Plan() {
   return plan;
 }
 
-Status AppReset::Execute(const std::function<void(const ResetStep&)>& done) {
+Status AppReset::Execute(const std::function<Status(const ResetStep&)>& done) {
   // Members are told of before the directory that one of them may have.
   KSTREAM_RETURN_IF_ERROR(Plan().status());
   std::error_code error;
@@ -113,7 +113,7 @@ Status AppReset::Execute(const std::function<void(const ResetStep&)>& done) {
   for (const ResetStep& step : plan) {
     if (step.kind != Kind::kSetOffset && step.kind != Kind::kForgetOffset) {
       KSTREAM_RETURN_IF_ERROR(Do(step));
-      done(step);
+      KSTREAM_RETURN_IF_ERROR(done(step));
     } else if (!std::exchange(set, true)) {
       KSTREAM_RETURN_IF_ERROR(SetOffsets(plan, done));
     }
@@ -123,7 +123,7 @@ Status AppReset::Execute(const std::function<void(const ResetStep&)>& done) {
 }
 
 Status AppReset::SetOffsets(const std::vector<ResetStep>& plan,
-                            const std::function<void(const ResetStep&)>& done) {
+                            const std::function<Status(const ResetStep&)>& done) {
   std::vector<PartitionOffset> inputs;
   std::vector<TopicPartition> forgotten;
   for (const ResetStep& step : plan) {
@@ -134,7 +134,8 @@ Status AppReset::SetOffsets(const std::vector<ResetStep>& plan,
   KSTREAM_RETURN_IF_ERROR(admin_->DeleteGroupOffsets(options_.app, forgotten));
   KSTREAM_RETURN_IF_ERROR(admin_->SetGroupOffsets(options_.app, inputs));
   for (const ResetStep& step : plan) {
-    if (step.kind == Kind::kSetOffset || step.kind == Kind::kForgetOffset) done(step);
+    if (step.kind != Kind::kSetOffset && step.kind != Kind::kForgetOffset) continue;
+    KSTREAM_RETURN_IF_ERROR(done(step));
   }
   return Status::Ok();
 }

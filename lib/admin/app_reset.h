@@ -27,7 +27,7 @@ class AppReset final : public Reset {
   ~AppReset() override;
 
   Result<std::vector<ResetStep>> Plan() override;
-  Status Execute(const std::function<void(const ResetStep&)>& done) override;
+  Status Execute(const std::function<Status(const ResetStep&)>& done) override;
 
  private:
   // What is there, as far as it is this application's.
@@ -52,7 +52,7 @@ class AppReset final : public Reset {
   Status CheckUnlisted(const Facts& facts);
   // What the steps change together is asked for by one request.
   Status SetOffsets(const std::vector<ResetStep>& plan,
-                    const std::function<void(const ResetStep&)>& done);
+                    const std::function<Status(const ResetStep&)>& done);
   Status Do(const ResetStep& step);
   Status DeleteTopic(const std::string& topic);
   Status NewIncarnation();

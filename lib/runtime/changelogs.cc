@@ -95,9 +95,6 @@ std::string WhyAnew(const store::Checkpoint& at, std::string_view incarnation,
   if (now - at.written > kOldestMs) {
     return "it was not in use for more than 6 days, and may have missed deletes";
   }
-  if (at.offset > log.high) {
-    return fmt::format("it stands at offset {}, and the changelog ends at {}", at.offset, log.high);
-  }
   if (at.offset < log.low) {
     return fmt::format("it stands at offset {}, and the changelog begins at {}", at.offset,
                        log.low);
@@ -105,12 +102,25 @@ std::string WhyAnew(const store::Checkpoint& at, std::string_view incarnation,
   return "";
 }
 
+Status CheckReaches(const store::Checkpoint& at, std::string_view incarnation,
+                    const transport::TopicPartition& changelog, std::string_view store,
+                    transport::Admin::Watermarks log, std::string_view app) {
+  if (at.incarnation != incarnation || at.offset <= log.high) return Status::Ok();
+  return {
+      StatusCode::kState,
+      fmt::format("store {} has seen {}[{}] up to offset {}, and that ends at {}: records of it "
+                  "are gone: bring them back, or reset the application "
+                  "(kstream-inspect-state -G {} reset)",
+                  store, changelog.topic, changelog.partition, at.offset, log.high, app)};
+}
+
 Status ChangelogGone(std::string_view app, const std::string& topic) {
   return Status(
       StatusCode::kState,
-      fmt::format("changelog {} is gone, and with it state of application {}: bring it back, or "
-                  "reset the application (kstream-inspect-state -G {} reset)",
-                  topic, app, app));
+      fmt::format(
+          "changelog {} is gone, and with it state of application {}: bring it back with its "
+          "records, or reset the application (kstream-inspect-state -G {} reset)",
+          topic, app, app));
 }
 
 }  // namespace kstream::runtime

@@ -57,6 +57,12 @@ int64_t RowTimeOf(const Record& record);
 std::string WhyAnew(const store::Checkpoint& at, std::string_view incarnation,
                     transport::Admin::Watermarks log, int64_t now);
 
+// kState: the changelog ends before what the store has seen of it. What is in the store alone would
+// be lost to whoever restores, and a rebuilt store would be a wrong one, so a person decides.
+Status CheckReaches(const store::Checkpoint& at, std::string_view incarnation,
+                    const transport::TopicPartition& changelog, std::string_view store,
+                    transport::Admin::Watermarks log, std::string_view app);
+
 // kState: `topic` was made and is gone.
 Status ChangelogGone(std::string_view app, const std::string& topic);
 

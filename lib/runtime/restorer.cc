@@ -64,6 +64,8 @@ Status Restorer::Begin(TaskId id, TaskStores::Store* store,
   store::Engine* const engine = store->kept->engine();
   const store::Checkpoint at = engine->checkpoint();
   ChangelogRead log{.task = id, .store = store, .low = watermarks.low, .end = watermarks.high};
+  KSTREAM_RETURN_IF_ERROR(CheckReaches(at, incarnation_, name, store->kept->name(), watermarks,
+                                       shared_->state->options.app));
   std::string why;
   if (at.incarnation.empty()) {
     log.position = log.low;

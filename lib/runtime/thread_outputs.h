@@ -101,7 +101,8 @@ class ThreadOutputs {
   // committed.
   bool recoverable() const;
 
-  // Whether there are stores that are journaled.
+  // The changelogs of all stores: their topics, in the order of the stores.
+  std::vector<std::string> Changelogs() const;
   bool journals() const { return !Changelogs().empty(); }
 
   // Exactly once (see Producer): seals what was sent with this tag together with offsets of the
@@ -141,8 +142,6 @@ class ThreadOutputs {
              const Record& record);
   Result<std::unique_ptr<task::RecordSink>> NewSink(const SinkSpec& spec, bool counts);
   Result<transport::Producer*> ProducerOf(const std::string& cluster);
-  // The changelogs of all stores: their topics, in the order of the stores.
-  std::vector<std::string> Changelogs() const;
   Status BeginTransactions();
   transport::Producer* home() const;
 

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "runtime/changelogs.h"
 #include "runtime/stream_thread.h"
 
 namespace kstream::runtime {
@@ -72,6 +73,12 @@ Status StreamThread::PutBack() {
 }
 
 Status StreamThread::OpenOutputsAnew() {
+  // Of outputs that are missing these are for nobody to make.
+  for (const std::string& changelog : outputs_.Changelogs()) {
+    const auto find = [&](transport::Admin* admin) { return admin->FindTopic(changelog); };
+    KSTREAM_ASSIGN_OR_RETURN(const auto found, shared_->admins.Ask("", find));
+    if (!found) return ChangelogGone(state_->options.app, changelog);
+  }
   outputs_.Drop();
   committer_->Reset();
   // Under exactly-once they are decided about again.

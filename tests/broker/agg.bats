@@ -20,6 +20,8 @@ table() {
   kcat -C -q -e -b "$KSTREAM_BROKERS" -t "$out" | jq -Ssc 'reduce .[] as $row ({}; .[$row.key] = $row.count)'
 }
 
+holds_table() { [[ $(table) == "$1" ]]; }
+
 policy() {
   kafka_tools kafka.admin.ConfigCommand --entity-type topics --entity-name "$app-agg-changelog" --alter \
     --add-config "cleanup.policy=$1"
@@ -133,4 +135,20 @@ f562ac3b-2224-4e25-a0ab-56094e10c239,10,5
 alice,3,0
 ,4,1
 END
+}
+
+@test "agg: a changelog that is deleted under a running stage ends it with 6, under both guarantees" {
+  local guarantee
+  for guarantee in at-least-once exactly-once; do
+    setup_state 1
+    app+=-$guarantee
+    counter[6]=$app
+    users 4 10 | put "$in"
+    start rows "err-$guarantee" "${counter[@]}" --guarantee "$guarantee" --commit-interval 200ms
+    until_true holds_table "$(all 4 10)"
+    admin delete-topic "$app-agg-changelog"
+    users 4 10 | put "$in"
+    ends 6 "$pid"
+    holds "err-$guarantee" "changelog $app-agg-changelog is gone, and with it state of application $app"
+  done
 }

@@ -340,8 +340,12 @@ Status InspectTool::RunReset() {
   Output out;
   const auto show = [&](const ResetStep& step) { out.Row(StepToJson(step, pretty_), pretty_); };
   if (execute_) {
-    const Status done = reset->Execute(show);
-    KSTREAM_RETURN_IF_ERROR(out.Flush());  // what was done is told even if not all was
+    // Each step is told before the next begins: what a line says is needed to undo it.
+    const Status done = reset->Execute([&](const ResetStep& step) {
+      show(step);
+      return pretty_ ? Status::Ok() : out.Flush();
+    });
+    KSTREAM_RETURN_IF_ERROR(out.Flush());
     KSTREAM_RETURN_IF_ERROR(done);
     Log(LogLevel::kInfo, fmt::format("application {} is reset", where.app));
     return Status::Ok();

@@ -84,8 +84,9 @@ class KSTREAM_EXPORT Reset {
   // listed; or internal topics that no manifest lists. kUsage: the target says nothing for an
   // input. kState: the directory is in use.
   virtual Result<std::vector<ResetStep>> Plan() = 0;
-  // Makes the plan anew and does it; `done` is called after each step.
-  virtual Status Execute(const std::function<void(const ResetStep&)>& done) = 0;
+  // Makes the plan anew and does it; `done` is called after each step, and its failure ends it: the
+  // rest is done by another call.
+  virtual Status Execute(const std::function<Status(const ResetStep&)>& done) = 0;
 };
 
 }  // namespace kstream

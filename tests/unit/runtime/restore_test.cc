@@ -1,6 +1,7 @@
 // What a start makes of a store and of its changelog: goes on from where the store stands, or
 // builds it anew and says why, one reason at a time. A row that no changelog has is planted in the
 // store: it is gone after a rebuild, and still there when the store was gone on with.
+#include <fmt/format.h>
 #include <stdlib.h>
 
 #include <filesystem>
@@ -129,13 +130,28 @@ TEST_F(Restore, AnotherIncarnationIsRebuilt) {
   ExpectRebuilt("it is of another incarnation of the application");
 }
 
-TEST_F(Restore, AStoreBehindTheEndOfItsChangelogIsRebuilt) {
+// The rest of the changelog is lost, and the store is all that knows what was in it.
+TEST_F(Restore, AStoreBehindTheEndOfItsChangelogIsRefusedAndKept) {
   Begin();
   const int64_t end = ChangelogEnd();
   Plant([&](Checkpoint* at) { at->offset = end + 1; });
-  RunToEnd();
-  ExpectRebuilt("it stands at offset " + std::to_string(end + 1) + ", and the changelog ends at " +
-                std::to_string(end));
+  Count({"tick"});
+  const Status status = RunTopology(Build());
+  EXPECT_EQ(status.code(), StatusCode::kState);
+  EXPECT_THAT(Said(status), HasSubstr(fmt::format(
+                                "store counts has seen {}[0] up to offset {}, and that ends at {}",
+                                kChangelog, end + 1, end)));
+  ExpectGoneOn();
+}
+
+TEST_F(Restore, AChangelogThatWasMadeAnewAndIsEmptyIsRefused) {
+  Begin();
+  cluster_.DeleteTopic(kChangelog);
+  cluster_.CreateTopic(kChangelog, 1, ChangelogSettings());
+  Plant();
+  Count({"tick"});
+  EXPECT_EQ(RunTopology(Build()).code(), StatusCode::kState);
+  ExpectGoneOn();
 }
 
 TEST_F(Restore, AStoreBeforeTheBeginningOfItsChangelogIsRebuilt) {

@@ -20,10 +20,22 @@ TEST(WhyAnewTest, AStoreGoesOnWithinItsOwnLogUntilTombstonesMayBeGone) {
   EXPECT_THAT(WhyAnew(at, "mine", {.low = 0, .high = 20}, kNow + 6 * kDay + 1),
               HasSubstr("more than 6 days"));
   EXPECT_THAT(WhyAnew(at, "other", {.low = 0, .high = 20}, kNow), HasSubstr("another incarnation"));
-  EXPECT_THAT(WhyAnew(at, "mine", {.low = 0, .high = 9}, kNow),
-              HasSubstr("it stands at offset 10, and the changelog ends at 9"));
   EXPECT_THAT(WhyAnew(at, "mine", {.low = 11, .high = 20}, kNow),
               HasSubstr("it stands at offset 10, and the changelog begins at 11"));
+}
+
+TEST(CheckReachesTest, AChangelogThatEndsBeforeItsStoreIsOfTheSameApplicationOnly) {
+  const store::Checkpoint at{"mine", 10, 9, 0, kNow};
+  const auto check = [&](std::string_view incarnation, int64_t high) {
+    return CheckReaches(at, incarnation, {"app-agg-changelog", 3}, "agg", {.low = 0, .high = high},
+                        "app");
+  };
+  EXPECT_TRUE(check("mine", 10).ok());
+  EXPECT_TRUE(check("other", 9).ok());
+  EXPECT_EQ(check("mine", 9).code(), StatusCode::kState);
+  EXPECT_THAT(
+      std::string(check("mine", 9).message()),
+      HasSubstr("store agg has seen app-agg-changelog[3] up to offset 10, and that ends at 9"));
 }
 
 TEST(RowTimeTest, IsTheHeadersUnlessThatIsNone) {
