@@ -173,6 +173,13 @@ Status AppInspector::LayTail(const Instance& instance, const TopicPartition& cha
   std::string why;
   if (view->base() != nullptr) {
     at = view->base()->checkpoint();
+    // Then the store has more than anybody else knows.
+    if (const Status reaches = runtime::CheckReaches(*at, manifest_->incarnation, changelog,
+                                                     instance.store, log, options_.app);
+        !reaches.ok()) {
+      Log(LogLevel::kWarning, reaches.message());
+      return Status::Ok();
+    }
     why = runtime::WhyAnew(*at, manifest_->incarnation, log, clock_->WallMs());
   }
   if (at && why.empty()) {

@@ -196,11 +196,24 @@ TEST_F(AppInspectorTest, AStoreThatARestoreWouldNotGoOnFromIsNotUsed) {
   Journal("a", "2", 11);
   const std::vector<Change> stale{{"a", "9", 9}, {"z", "9", 9}};
   for (const Checkpoint& at : {Checkpoint{std::string(32, 'b'), 1, 0, 0, 0},  // another's
-                               Checkpoint{incarnation_, 7, 6, 0, 0},          // beyond the end
                                Checkpoint{incarnation_, 1, 0, 12345, 0}}) {   // another log
     Keep(0, stale, at);
     EXPECT_THAT(Rows(Open(true).get()), ElementsAre("0 a=2@11"));
   }
+}
+
+// Its start would be refused, and what the directory has is nowhere else.
+TEST_F(AppInspectorTest, AStoreBeyondTheEndOfItsChangelogIsShownAsItIs) {
+  Ran();
+  Journal("a", "1", 10);
+  const std::vector<Change> more{{"a", "9", 9}, {"z", "9", 9}};
+  Keep(0, more, Checkpoint{incarnation_, 7, 6, 0, 0});
+  testing::internal::CaptureStderr();
+  const std::vector<std::string> rows = Rows(Open(true).get());
+  EXPECT_THAT(
+      testing::internal::GetCapturedStderr(),
+      HasSubstr("store cnt has seen app-cnt-changelog[0] up to offset 7, and that ends at 1"));
+  EXPECT_THAT(rows, ElementsAre("0 a=9@9", "0 z=9@9"));
 }
 
 TEST_F(AppInspectorTest, WithoutADirectoryAllIsInTheChangelog) {
