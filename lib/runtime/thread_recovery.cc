@@ -73,18 +73,18 @@ Status StreamThread::PutBack() {
 }
 
 Status StreamThread::OpenOutputsAnew() {
-  // Of outputs that are missing these are for nobody to make.
-  for (const std::string& changelog : outputs_.Changelogs()) {
-    const auto find = [&](transport::Admin* admin) { return admin->FindTopic(changelog); };
-    KSTREAM_ASSIGN_OR_RETURN(const auto found, shared_->admins.Ask("", find));
-    if (!found) return ChangelogGone(state_->options.app, changelog);
-  }
   outputs_.Drop();
   committer_->Reset();
   // Under exactly-once they are decided about again.
   if (outputs_.transactional()) {
     bad_records_->Undo(std::exchange(sealed_bad_, {}));
     bad_records_->Undo(bad_records_->Take());
+  }
+  // Of outputs that are missing these are for nobody to make.
+  for (const std::string& changelog : outputs_.Changelogs()) {
+    const auto find = [&](transport::Admin* admin) { return admin->FindTopic(changelog); };
+    KSTREAM_ASSIGN_OR_RETURN(const auto found, shared_->admins.Ask("", find));
+    if (!found) return ChangelogGone(state_->options.app, changelog);
   }
   KSTREAM_RETURN_IF_ERROR(outputs_.Open());
   bad_records_->SendTo(outputs_.dead_letters());

@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <future>
 #include <iterator>
+#include <thread>
 #include <utility>
 
 #include "base/log.h"
@@ -16,11 +18,29 @@ namespace {
 // between the pass that fills them and the stage that reads them.
 constexpr size_t kBatchRecords = 2000;
 constexpr size_t kBatchEvents = 16;  // callbacks are served beside them
+// For an answer to a client that is being closed.
+constexpr std::chrono::seconds kAnswerLimit{2};
 // A partition whose forwarding may have been undone is not waited for longer.
 constexpr std::chrono::milliseconds kForwardTurn{20};
 
 std::string Where(const TopicPartition& partition) {
   return fmt::format("{}[{}]", partition.topic, partition.partition);
+}
+
+Status TakeNothing(rd_kafka_t* client) {
+  return ClusterError(rd_kafka_incremental_assign(client, NewPartitionList().get()),
+                      "joining the group");
+}
+
+// The same while the client is closed. Librdkafka 2.0.2 may have ended its membership meanwhile,
+// and then the call never returns: so a thread makes it, which is left behind with the client.
+Status TakeNothingAtEnd(rd_kafka_t* client, Handle* handle) {
+  std::packaged_task<Status()> task([client] { return TakeNothing(client); });
+  std::future<Status> answered = task.get_future();
+  std::thread(std::move(task)).detach();
+  if (answered.wait_for(kAnswerLimit) == std::future_status::ready) return answered.get();
+  handle->Abandon();
+  return Status::Cluster("leaving the group: the client has not taken its last assignment");
 }
 
 void Remove(const TopicPartition& partition, std::vector<TopicPartition>* from) {
@@ -39,8 +59,8 @@ void KafkaConsumer::OnRebalance(rd_kafka_t* client, rd_kafka_resp_err_t event,
     for (const auto& element : Elements(partitions)) {
       self->assigned_.push_back({element.topic, element.partition});
     }
-    const Status status = ClusterError(
-        rd_kafka_incremental_assign(client, NewPartitionList().get()), "joining the group");
+    const Status status =
+        self->closing_ ? TakeNothingAtEnd(client, self->core_->handle.get()) : TakeNothing(client);
     if (!status.ok()) Log(LogLevel::kWarning, status.message());
     self->joins_->Served(std::exchange(self->rejoins_, false));
   } else if (event == RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS) {
