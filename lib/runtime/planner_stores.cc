@@ -51,21 +51,24 @@ std::set<size_t> Planner::Upstream(size_t stage) const {
 // log; nullopt: nothing has been read that is still there to be read.
 Result<std::optional<PartitionOffset>> Planner::ReadBefore(const std::set<size_t>& stages,
                                                            const Plans& plans) const {
-  std::set<std::string> topics;
+  std::vector<TopicPartition> names;
   for (const size_t stage : stages) {
     for (const InputTopic& topic : plans[stage].topics) {
-      if (topic.cluster.empty()) topics.insert(topic.topic);
+      if (!topic.cluster.empty()) continue;
+      for (int32_t i = 0; i < topic.partitions; i++) names.push_back({topic.topic, i});
     }
   }
-  if (topics.empty()) return std::optional<PartitionOffset>();
-  KSTREAM_ASSIGN_OR_RETURN(
-      std::vector<PartitionOffset> committed,
-      admins_->Ask("", [&](Admin* admin) { return admin->GroupOffsets(state_->options.app); }));
-  std::erase_if(committed, [&](const PartitionOffset& p) {
-    return p.offset <= 0 || !topics.contains(p.partition.topic);
-  });
+  if (names.empty()) return std::optional<PartitionOffset>();
+  // Not by the admin's request for a group's offsets: one whose broker goes away meanwhile aborts
+  // librdkafka 2.0.2 (rd_kafka_enq_once_del_source_return), and starts are when brokers are away.
+  transport::ConsumerOptions options;
+  options.group = state_->options.app;
+  KSTREAM_ASSIGN_OR_RETURN(auto consumer, state_->clusters.at("")->NewConsumer(options));
+  KSTREAM_ASSIGN_OR_RETURN(std::vector<PartitionOffset> committed, consumer->Committed(names));
+  KSTREAM_RETURN_IF_ERROR(consumer->Close());
+  std::erase_if(committed, [](const PartitionOffset& p) { return p.offset <= 0; });
   if (committed.empty()) return std::optional<PartitionOffset>();
-  std::vector<TopicPartition> names;
+  names.clear();
   for (const PartitionOffset& p : committed) names.push_back(p.partition);
   KSTREAM_ASSIGN_OR_RETURN(const auto logs,
                            admins_->Ask("", [&](Admin* admin) { return admin->Offsets(names); }));
