@@ -18,8 +18,7 @@ std::string TextOf(const json::Document& document, std::string_view member) {
   const json::Node node = document.Find(document.root(), member);
   std::string text;
   if (node == json::kNoNode || document.type(node) != json::Type::kString) return text;
-  const std::string_view quoted = document.Raw(node);
-  json::Unescape(quoted.substr(1, quoted.size() - 2), &text);
+  json::Unescape(document.StringContent(node), &text);
   return text;
 }
 

@@ -4,7 +4,10 @@
 #include <tuple>
 #include <utility>
 
+#include "base/sort_by_key.h"
+
 namespace kstream::dsl {
+
 SpanAggregation::SpanAggregation(const AggregationPlan& plan, SpanKey::Kind kind, int64_t reach,
                                  int64_t wait)
     : WindowedProcessor(plan),
@@ -155,6 +158,10 @@ void SpanAggregation::Touch(Group* group) {
   if (!std::exchange(group->value.touched, true)) touched_.push_back(group);
 }
 
+void SpanAggregation::SortTouched() {
+  SortByKey(&touched_, [](const Group* group) { return group->key(); });
+}
+
 void SpanAggregation::SetTimer(Group* group, const WindowBounds& window) {
   if (!IsOpen(window, group->key())) return;
   if (timers_.insert({window, group}).second) group->value.timers++;
@@ -233,7 +240,7 @@ Status SpanAggregation::EndInput() {
 
 Status SpanAggregation::ForwardAllSpans() {
   KSTREAM_RETURN_IF_ERROR(WithdrawAll());
-  std::ranges::sort(touched_, {}, [](const Group* group) { return group->key(); });
+  SortTouched();
   for (Group* const group : touched_) KSTREAM_RETURN_IF_ERROR(ForwardSpans(group));
   if (store()) return Status::Ok();
   for (Group* const group : std::exchange(touched_, {})) {

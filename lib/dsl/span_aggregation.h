@@ -122,6 +122,7 @@ class SpanAggregation : public WindowedProcessor {
   Status FireUpTo(int64_t end);
   Status FireFirst();
   void Touch(Group* group);
+  void SortTouched();
   Status ForwardAllSpans();
   Status WithdrawAll();
 

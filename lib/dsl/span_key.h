@@ -4,9 +4,9 @@
 //   rows    kind ++ group ++ 00 00 ++ start       the rows of a group lie together, by start
 //   timers  't'  ++ end ++ start ++ group         by time, whatever the group
 //
-// A 00 in a group is written 00 FF, so that groups keep the order of their bytes; times are 8 bytes
-// that are ordered as times are (big-endian, the sign bit flipped). The form is told in
-// share/doc/kstream/windows.md, and never changes. Tested by tests/unit/dsl/span_key_test.cc.
+// A 00 in a group is written 00 FF, so that groups keep the order of their bytes; times are those
+// of ordered_time.h. The form is told in share/doc/kstream/windows.md, and never changes. Tested by
+// tests/unit/dsl/span_key_test.cc.
 #ifndef KSTREAM_DSL_SPAN_KEY_H_
 #define KSTREAM_DSL_SPAN_KEY_H_
 

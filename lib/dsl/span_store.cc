@@ -112,7 +112,7 @@ Status SpanAggregation::StoreSpans() {
   for (const std::string& key : std::exchange(left_, {})) {
     KSTREAM_RETURN_IF_ERROR(store()->Delete(key));
   }
-  std::ranges::sort(touched_, {}, [](const Group* group) { return group->key(); });
+  SortTouched();
   for (Group* const group : std::exchange(touched_, {})) {
     group->value.touched = false;
     bool due = false;

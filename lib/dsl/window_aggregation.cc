@@ -55,12 +55,9 @@ Status WindowAggregation::FindWindows() {
     if (window->end + grace_ <= stream_time()) {
       closed_.push_back({*window, std::nullopt});
     } else {
-      RowTable& table = open_[window->start];
-      table.window = *window;
-      table.prefix = WindowPrefix(window->start);
-      table.stored = true;
-      if (emit() == Emit::kEvery) KSTREAM_RETURN_IF_ERROR(RestoreDue(&table));
-      closes_at_ = std::min(closes_at_, window->end + grace_);
+      RowTable* const table = Open(*window);
+      table->stored = true;
+      if (emit() == Emit::kEvery) KSTREAM_RETURN_IF_ERROR(RestoreDue(table));
     }
     from = WindowPrefix(window->start + 1);
   }
@@ -121,15 +118,20 @@ Status WindowAggregation::Collect(const Record& record, std::string_view key, in
 RowTable* WindowAggregation::TableOf(size_t window) {
   if (current_[window]) return current_[window];
   const WindowBounds& bounds = aligned_.windows()[window];
-  const auto [found, is_new] = open_.try_emplace(bounds.start);
-  RowTable& table = found->second;
-  if (is_new) {
-    table.window = bounds;
-    table.prefix = WindowPrefix(bounds.start);
-    table.whole = true;  // what the store has was found in Init
-    closes_at_ = std::min(closes_at_, bounds.end + grace_);
+  if (const auto found = open_.find(bounds.start); found != open_.end()) {
+    return current_[window] = &found->second;
   }
-  return current_[window] = &table;
+  RowTable* const table = Open(bounds);
+  table->whole = true;  // what the store has was found in Init
+  return current_[window] = table;
+}
+
+RowTable* WindowAggregation::Open(const WindowBounds& window) {
+  RowTable& table = open_[window.start];
+  table.window = window;
+  table.prefix = WindowPrefix(window.start);
+  closes_at_ = std::min(closes_at_, window.end + grace_);
+  return &table;
 }
 
 Status WindowAggregation::Punctuate(const Punctuation&) {

@@ -58,6 +58,7 @@ class WindowAggregation final : public WindowedProcessor {
   Status FindWindows();
   Status StoreRows(RowTable* table);
   RowTable* TableOf(size_t window);
+  RowTable* Open(const WindowBounds& window);
   // Into all windows that are open at stream time `now`, or none. False: there are none.
   Result<bool> Take(const Record& record, std::string_view key, int64_t now);
   Status Collect(const Record& record, std::string_view key, int64_t now);
