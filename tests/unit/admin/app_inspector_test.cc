@@ -71,6 +71,19 @@ class AppInspectorTest : public testing::Test {
     return std::make_unique<AppInspector>(
         options_, cluster ? std::make_unique<MemoryCluster>(cluster_) : nullptr, &kTime);
   }
+  // "key[START END=value", with what stands between and behind the ends of a window.
+  std::vector<std::string> Windows(const RowQuery& query, const std::string& between,
+                                   const std::string& close) {
+    std::vector<std::string> rows;
+    const Status status = Open(true, true)->Scan(query, [&](const InspectedRow& row) {
+      rows.push_back(std::string(row.key) + "[" + std::to_string(row.window_start.value_or(-1)) +
+                     between + std::to_string(row.window_end.value_or(-1)) + close + "=" +
+                     std::string(row.value));
+      return true;
+    });
+    EXPECT_TRUE(status.ok()) << status.message();
+    return rows;
+  }
   static std::vector<std::string> Rows(AppInspector* inspector, const RowQuery& query = {}) {
     std::vector<std::string> rows;
     const Status status = inspector->Scan(query, [&](const InspectedRow& row) {
@@ -113,17 +126,7 @@ TEST_F(AppInspectorTest, RowsOfWindowsAreThoseOfGroups) {
   Journal(dsl::WindowPrefix(10'000) + "a", "1", 10'001);
   Journal(dsl::WindowPrefix(10'000) + "b", "3", 10'002);
   Journal(dsl::WindowPrefix(10'001) + "b", "not a window's", 10'002);
-  const auto seen = [&](const RowQuery& query) {
-    std::vector<std::string> rows;
-    const Status status = Open(true, true)->Scan(query, [&](const InspectedRow& row) {
-      rows.push_back(std::string(row.key) + "[" + std::to_string(row.window_start.value_or(-1)) +
-                     "," + std::to_string(row.window_end.value_or(-1)) +
-                     ")=" + std::string(row.value));
-      return true;
-    });
-    EXPECT_TRUE(status.ok()) << status.message();
-    return rows;
-  };
+  const auto seen = [&](const RowQuery& query) { return Windows(query, ",", ")"); };
   EXPECT_THAT(seen({.store = "cnt"}),
               ElementsAre("a[10000,20000)=1", "b[10000,20000)=3", "a[20000,30000)=2"));
   RowQuery only{.store = "cnt"};
@@ -145,17 +148,7 @@ TEST_F(AppInspectorTest, RowsOfSessionsHaveTheirEnds) {
   Journal(SpanKey::Of(SpanKey::Kind::kSession, "a", 140), "2", 140);
   Journal(SpanKey::Of(SpanKey::Kind::kSession, "ab", 90), "3", 100);
   Journal(dsl::TimerKey::Of(100, 100, "a"), "", 100);
-  const auto seen = [&](const RowQuery& query) {
-    std::vector<std::string> rows;
-    const Status status = Open(true, true)->Scan(query, [&](const InspectedRow& row) {
-      rows.push_back(std::string(row.key) + "[" + std::to_string(row.window_start.value_or(-1)) +
-                     ".." + std::to_string(row.window_end.value_or(-1)) +
-                     "]=" + std::string(row.value));
-      return true;
-    });
-    EXPECT_TRUE(status.ok()) << status.message();
-    return rows;
-  };
+  const auto seen = [&](const RowQuery& query) { return Windows(query, "..", "]"); };
   EXPECT_THAT(seen({.store = "cnt"}),
               ElementsAre("a[100..120]=1", "a[140..140]=2", "ab[90..100]=3"));
   RowQuery only{.store = "cnt"};

@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "kstream/operators.h"
-#include "unit/dsl/aggregate_run.h"
-#include "unit/dsl/span_model.h"
+#include "unit/dsl/span_run.h"
 
 namespace kstream {
 namespace {
@@ -19,11 +18,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 AggregateSpec Sessions(int64_t gap, int64_t grace, RowsOut emit = RowsOut::kFinal) {
-  return {.functions = {{}, Of(Kind::kSum, ".")},
-          .window = WindowSpec{.kind = WindowSpec::Kind::kSession,
-                               .gap = milliseconds(gap),
-                               .grace = milliseconds(grace)},
-          .emit = emit};
+  return CountAndSum(SpanWindow(WindowSpec::Kind::kSession, gap, grace), emit);
 }
 
 // "key[start,end]=count", or "key[start,end]-" for a tombstone, of all that came so far.
@@ -54,13 +49,7 @@ TEST(Sessions, AreThoseOfTheModel) {
     const int64_t gap = 1 + seed % 12, grace = seed % 4 == 0 ? 0 : seed % 40;
     const std::vector<ModelRecord> records = RandomRecords(seed, 200);
     AggregateRun run(Sessions(gap, grace));
-    for (const ModelRecord& record : records) {
-      ASSERT_TRUE(run.Process(std::to_string(record.value), record.key, {}, record.time).ok());
-      if (record.value == 0) {
-        ASSERT_TRUE(run.Flush().ok());
-      }
-    }
-    ASSERT_TRUE(run.End().ok());
+    Feed(&run, records, 1);
     ASSERT_EQ(run.Rows(), SessionModel(records, gap, grace).rows) << "seed " << seed;
   }
 }
@@ -75,27 +64,17 @@ TEST(Sessions, LeaveATableOfTheModelsRows) {
       AggregateSpec spec = Sessions(gap, grace, emit);
       spec.every = milliseconds(10);
       AggregateRun run(spec);
-      for (const ModelRecord& record : records) {
-        ASSERT_TRUE(run.Process(std::to_string(record.value), record.key, {}, record.time).ok());
-        if (record.value < 10) {
-          ASSERT_TRUE(run.Flush().ok());
-          ASSERT_TRUE(run.Pass(milliseconds(5)).ok());
-        }
-      }
-      ASSERT_TRUE(run.End().ok());
+      FeedTable(&run, records);
       std::map<std::string, std::string> table;
       for (const Kept& kept : run.out().records) {
         if (kept.value) {
-          table[*kept.key] = *kept.value + "\n";
+          table[*kept.key] = *kept.value;
         } else {
           EXPECT_EQ(table.erase(*kept.key), 1u) << *kept.key << " was never shown";
         }
       }
-      std::vector<std::string> rows, wanted;
-      for (const auto& [key, row] : table) rows.push_back(row);
-      std::istringstream model(SessionModel(records, gap, grace).rows);
-      for (std::string line; std::getline(model, line);) wanted.push_back(line + "\n");
-      ASSERT_THAT(rows, testing::UnorderedElementsAreArray(wanted)) << "seed " << seed;
+      SCOPED_TRACE(seed);
+      ExpectTable(table, SessionModel(records, gap, grace));
     }
   }
 }

@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "kstream/operators.h"
-#include "unit/dsl/aggregate_run.h"
-#include "unit/dsl/span_model.h"
+#include "unit/dsl/span_run.h"
 
 namespace kstream {
 namespace {
@@ -19,11 +18,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 AggregateSpec Sliding(int64_t size, int64_t grace, RowsOut emit = RowsOut::kFinal) {
-  return {.functions = {{}, Of(Kind::kSum, ".")},
-          .window = WindowSpec{.kind = WindowSpec::Kind::kSliding,
-                               .size = milliseconds(size),
-                               .grace = milliseconds(grace)},
-          .emit = emit};
+  return CountAndSum(SpanWindow(WindowSpec::Kind::kSliding, size, grace), emit);
 }
 
 Status Put(AggregateRun* run, int64_t time, std::string_view value = "1") {
@@ -39,10 +34,7 @@ TEST(SlidingWindows, AreThoseOfTheModel) {
     const int64_t size = 1 + seed % 25, grace = seed % 4 == 0 ? 0 : seed % 40;
     const std::vector<ModelRecord> records = RandomRecords(seed, 150);
     AggregateRun run(Sliding(size, grace));
-    for (const ModelRecord& record : records) {
-      ASSERT_TRUE(run.Process(std::to_string(record.value), record.key, {}, record.time).ok());
-    }
-    ASSERT_TRUE(run.End().ok());
+    Feed(&run, records, 0);
     ASSERT_EQ(run.Rows(), SlidingModel(records, size, grace).rows) << "seed " << seed;
   }
 }
@@ -56,26 +48,15 @@ TEST(SlidingWindows, LeaveATableOfTheModelsRows) {
       AggregateSpec spec = Sliding(size, grace, emit);
       spec.every = milliseconds(10);
       AggregateRun run(spec);
-      for (const ModelRecord& record : records) {
-        ASSERT_TRUE(run.Process(std::to_string(record.value), record.key, {}, record.time).ok());
-        if (record.value < 10) {
-          ASSERT_TRUE(run.Flush().ok());
-          ASSERT_TRUE(run.Pass(milliseconds(5)).ok());
-        }
-      }
-      ASSERT_TRUE(run.End().ok());
+      FeedTable(&run, records);
       std::map<std::string, std::string> table;
-      std::string before;
       for (const Kept& kept : run.out().records) {
         std::string& row = table[*kept.key];
-        EXPECT_NE(row, *kept.value + "\n") << "no change";
-        row = *kept.value + "\n";
+        EXPECT_NE(row, *kept.value) << "no change";
+        row = *kept.value;
       }
-      std::vector<std::string> rows, wanted;
-      for (const auto& [key, row] : table) rows.push_back(row);
-      std::istringstream model(SlidingModel(records, size, grace).rows);
-      for (std::string line; std::getline(model, line);) wanted.push_back(line + "\n");
-      ASSERT_THAT(rows, testing::UnorderedElementsAreArray(wanted)) << "seed " << seed;
+      SCOPED_TRACE(seed);
+      ExpectTable(table, SlidingModel(records, size, grace));
     }
   }
 }

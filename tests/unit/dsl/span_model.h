@@ -4,15 +4,20 @@
 #define KSTREAM_TESTS_UNIT_DSL_SPAN_MODEL_H_
 
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <random>
 #include <set>
+#include <sstream>
 #include <string>
 #include <tuple>
 #include <vector>
+
+#include "kstream/windows.h"
 
 namespace kstream {
 
@@ -158,6 +163,31 @@ inline ModelResult SlidingModel(const std::vector<ModelRecord>& records, int64_t
   }
   close(INT64_MAX);
   return result;
+}
+
+inline ModelResult SpanModel(WindowSpec::Kind kind, const std::vector<ModelRecord>& records,
+                             int64_t length, int64_t grace) {
+  return kind == WindowSpec::Kind::kSession ? SessionModel(records, length, grace)
+                                            : SlidingModel(records, length, grace);
+}
+
+// `length`: the gap of sessions, the size of sliding windows.
+inline WindowSpec SpanWindow(WindowSpec::Kind kind, int64_t length, int64_t grace) {
+  WindowSpec spec{.kind = kind, .grace = std::chrono::milliseconds(grace)};
+  (kind == WindowSpec::Kind::kSession ? spec.gap : spec.size) = std::chrono::milliseconds(length);
+  return spec;
+}
+
+// Of a test suite whose parameter it is.
+inline std::string NameOfSpans(const testing::TestParamInfo<WindowSpec::Kind>& kind) {
+  return kind.param == WindowSpec::Kind::kSession ? "Session" : "Sliding";
+}
+
+inline std::vector<std::string> Lines(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
 }
 
 }  // namespace kstream

@@ -27,12 +27,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using WindowKind = WindowSpec::Kind;
 
-WindowSpec Window(WindowKind kind, int64_t length, int64_t grace) {
-  WindowSpec spec{.kind = kind, .grace = milliseconds(grace)};
-  (kind == WindowKind::kSession ? spec.gap : spec.size) = milliseconds(length);
-  return spec;
-}
-
 // A commit point, and all of it is committed.
 void Commit(TaskRun* run) {
   ASSERT_TRUE(run->Flush().ok());
@@ -98,19 +92,14 @@ Lives RunLives(const std::vector<ModelRecord>& records, const WindowSpec& window
 
 class SpanState : public testing::TestWithParam<WindowKind> {};
 INSTANTIATE_TEST_SUITE_P(Kinds, SpanState,
-                         testing::Values(WindowKind::kSession, WindowKind::kSliding),
-                         [](const auto& kind) {
-                           return kind.param == WindowKind::kSession ? "Session" : "Sliding";
-                         });
+                         testing::Values(WindowKind::kSession, WindowKind::kSliding), NameOfSpans);
 
 TEST_P(SpanState, IsAllThatTheNextTaskNeedsHoweverSmallMemoryIs) {
   for (uint32_t seed = 0; seed < 120; seed++) {
     const int64_t length = 1 + seed % 25, grace = seed % 4 == 0 ? 0 : seed % 40;
     std::vector<ModelRecord> records = RandomRecords(seed, 300);
-    const WindowSpec window = Window(GetParam(), length, grace);
-    std::string wanted = GetParam() == WindowKind::kSession
-                             ? SessionModel(records, length, grace).rows
-                             : SlidingModel(records, length, grace).rows;
+    const WindowSpec window = SpanWindow(GetParam(), length, grace);
+    const std::string wanted = SpanModel(GetParam(), records, length, grace).rows;
     for (const size_t most_bytes : {size_t{0}, size_t{1500}, size_t{1} << 20}) {
       const Lives lives = RunLives(records, window, most_bytes, seed);
       ASSERT_EQ(lives.rows, wanted) << "seed " << seed << ", " << most_bytes << " bytes";
@@ -129,7 +118,7 @@ TEST_P(SpanState, IsAllThatTheNextTaskNeedsHoweverSmallMemoryIs) {
 TEST_P(SpanState, HasNothingOfWhatOpensAndClosesBetweenCommits) {
   LastingStore store;
   AggregateSpec spec{
-      .functions = {{}}, .window = Window(GetParam(), 10, 0), .emit = RowsOut::kFinal};
+      .functions = {{}}, .window = SpanWindow(GetParam(), 10, 0), .emit = RowsOut::kFinal};
   WindowRun run(spec, &store);
   run.In({"a@100", "a@105", "b@200"});
   Commit(&run);
@@ -140,7 +129,7 @@ TEST_P(SpanState, OfAnotherAggregateIsRefused) {
   LastingStore store;
   EXPECT_TRUE(store.rows().Put("u1", R"({"count":1})", 0).ok());
   const Topology topology = CountAndSumOf({Location::Kind::kFile, "", "in"}, {},
-                                          Window(GetParam(), 10, 0), RowsOut::kFinal, 1000);
+                                          SpanWindow(GetParam(), 10, 0), RowsOut::kFinal, 1000);
   const Status status = InitOf(topology, store.Kept());
   EXPECT_EQ(status.code(), StatusCode::kState);
   EXPECT_THAT(std::string(status.message()), HasSubstr("another aggregate"));
@@ -148,8 +137,9 @@ TEST_P(SpanState, OfAnotherAggregateIsRefused) {
 
 TEST(SessionState, OfSessionsThatMergeIsOneRow) {
   LastingStore store;
-  AggregateSpec spec{
-      .functions = {{}}, .window = Window(WindowKind::kSession, 10, 100), .emit = RowsOut::kFinal};
+  AggregateSpec spec{.functions = {{}},
+                     .window = SpanWindow(WindowKind::kSession, 10, 100),
+                     .emit = RowsOut::kFinal};
   {
     WindowRun run(spec, &store);
     run.In({"a@100", "a@120"});
@@ -165,8 +155,9 @@ TEST(SessionState, OfSessionsThatMergeIsOneRow) {
 // A session that was shown is withdrawn when it changes, also by the next task.
 TEST(SessionState, KnowsWhatWasShown) {
   LastingStore store;
-  AggregateSpec spec{
-      .functions = {{}}, .window = Window(WindowKind::kSession, 10, 100), .emit = RowsOut::kUpdate};
+  AggregateSpec spec{.functions = {{}},
+                     .window = SpanWindow(WindowKind::kSession, 10, 100),
+                     .emit = RowsOut::kUpdate};
   {
     WindowRun run(spec, &store);
     run.In({"a@100", "a@120"});
@@ -183,8 +174,9 @@ TEST(SessionState, KnowsWhatWasShown) {
 
 TEST(SessionState, StaysForItsRetention) {
   LastingStore store;
-  AggregateSpec spec{
-      .functions = {{}}, .window = Window(WindowKind::kSession, 10, 0), .emit = RowsOut::kUpdate};
+  AggregateSpec spec{.functions = {{}},
+                     .window = SpanWindow(WindowKind::kSession, 10, 0),
+                     .emit = RowsOut::kUpdate};
   spec.window->retention = milliseconds(100);
   {
     WindowRun run(spec, &store);

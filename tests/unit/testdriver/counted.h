@@ -77,6 +77,29 @@ class Dice {
   uint32_t state_;
 };
 
+// Does what number `event` of all that may happen to a run is: 0 to 3 in good order, 4 and 5 not,
+// beyond them nothing. `pass`: how long time goes on, asked when it does.
+template <typename Pass>
+Status Disturb(TestDriver* driver, uint32_t event, int thread, size_t most_threads, Pass pass) {
+  const size_t threads = driver->threads().size();
+  switch (event) {
+    case 0:
+      return threads > 1 ? driver->RemoveThread(thread) : Status::Ok();
+    case 1:
+      return threads < most_threads ? driver->AddThread() : Status::Ok();
+    case 2:
+      return driver->Restart();
+    case 3:
+      return driver->Advance(pass());
+    case 4:
+      return threads > 1 ? driver->Crash(thread) : Status::Ok();
+    case 5:
+      return driver->Evict(thread);
+    default:
+      return Status::Ok();
+  }
+}
+
 // Records come while threads come, go and crash, and lose their tasks; `trouble`, asked with a
 // thread, does what else may happen. True counts come back.
 inline Expected Storm(TestDriver* driver, Dice* dice, bool gentle,
@@ -96,29 +119,10 @@ inline Expected Storm(TestDriver* driver, Dice* dice, bool gentle,
     }
     const int thread = threads[(*dice)(static_cast<uint32_t>(threads.size()))];
     Status status = driver->PipeAll("in", records);
-    switch ((*dice)(gentle ? 4 : 7)) {
-      case 0:
-        if (threads.size() > 1) status = driver->RemoveThread(thread);
-        break;
-      case 1:
-        if (threads.size() < 6) status = driver->AddThread();
-        break;
-      case 2:
-        status = driver->Restart();
-        break;
-      case 3:
-        status = driver->Advance(std::chrono::seconds((*dice)(3)));
-        break;
-      case 4:
-        if (threads.size() > 1) status = driver->Crash(thread);
-        break;
-      case 5:
-        status = driver->Evict(thread);
-        break;
-      default:
-        if (trouble) trouble(thread);
-        break;
-    }
+    EXPECT_TRUE(status.ok()) << "step " << step << ": " << status.message();
+    const uint32_t event = (*dice)(gentle ? 4 : 7);
+    status = Disturb(driver, event, thread, 6, [&] { return std::chrono::seconds((*dice)(3)); });
+    if (event > 5 && trouble) trouble(thread);
     EXPECT_TRUE(status.ok()) << "step " << step << ": " << status.message();
   }
   return truth;

@@ -7,7 +7,6 @@
 #include <chrono>
 #include <memory>
 #include <random>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -18,16 +17,8 @@
 namespace kstream {
 namespace {
 
-using std::chrono::milliseconds;
 using std::chrono::seconds;
 using WindowKind = WindowSpec::Kind;
-
-std::vector<std::string> Lines(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  return lines;
-}
 
 struct Disturbed {
   std::vector<std::string> rows;
@@ -76,21 +67,15 @@ Disturbed RunDisturbed(const std::vector<ModelRecord>& records, const WindowSpec
 
 class SpansTest : public testing::TestWithParam<WindowKind> {};
 INSTANTIATE_TEST_SUITE_P(Kinds, SpansTest,
-                         testing::Values(WindowKind::kSession, WindowKind::kSliding),
-                         [](const auto& kind) {
-                           return kind.param == WindowKind::kSession ? "Session" : "Sliding";
-                         });
+                         testing::Values(WindowKind::kSession, WindowKind::kSliding), NameOfSpans);
 
 TEST_P(SpansTest, AreThoseOfTheModelWhateverHappens) {
   for (uint32_t seed = 0; seed < 24; seed++) {
     const int64_t length = 1 + seed % 20, grace = seed % 4 == 0 ? 0 : seed % 40;
-    WindowSpec window{.kind = GetParam(), .grace = milliseconds(grace)};
-    (GetParam() == WindowKind::kSession ? window.gap : window.size) = milliseconds(length);
+    const WindowSpec window = SpanWindow(GetParam(), length, grace);
     const std::vector<ModelRecord> records = RandomRecords(seed, 150);
     const std::vector<std::string> wanted =
-        Lines((GetParam() == WindowKind::kSession ? SessionModel(records, length, grace)
-                                                  : SlidingModel(records, length, grace))
-                  .rows);
+        Lines(SpanModel(GetParam(), records, length, grace).rows);
     const size_t most_bytes = seed % 3 == 0 ? 1000 : size_t{1} << 20;
     for (const Guarantee guarantee : {Guarantee::kExactlyOnce, Guarantee::kAtLeastOnce}) {
       const Disturbed run = RunDisturbed(records, window, guarantee, most_bytes, seed);

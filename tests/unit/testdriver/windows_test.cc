@@ -240,29 +240,9 @@ std::vector<std::string> Disturbed(const Topology& topology, const TestDriverOpt
     EXPECT_TRUE(driver->PipeAll("in", records).ok());
     const std::vector<int> threads = driver->threads();
     const int thread = threads[dice(static_cast<uint32_t>(threads.size()))];
-    Status status;
-    switch (disturb ? dice(gentle ? 4 : 6) : 9) {
-      case 0:
-        status = driver->Restart();
-        break;
-      case 1:
-        if (threads.size() < 4) status = driver->AddThread();
-        break;
-      case 2:
-        if (threads.size() > 1) status = driver->RemoveThread(thread);
-        break;
-      case 3:
-        status = driver->Advance(milliseconds(dice(2500)));
-        break;
-      case 4:
-        if (threads.size() > 1) status = driver->Crash(thread);
-        break;
-      case 5:
-        status = driver->Evict(thread);
-        break;
-      default:
-        break;
-    }
+    const uint32_t event = disturb ? dice(gentle ? 4 : 6) : 9;
+    const Status status =
+        Disturb(driver.get(), event, thread, 4, [&] { return milliseconds(dice(2500)); });
     EXPECT_TRUE(status.ok()) << "step " << step << ": " << status.message();
   }
   for (int32_t partition = 0; partition < 3; partition++) {
