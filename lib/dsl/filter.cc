@@ -1,4 +1,6 @@
 // Filter: keep or drop, never touch. Tested by tests/unit/dsl/operators_test.cc.
+#include <fmt/format.h>
+
 #include "dsl/describe.h"
 #include "dsl/operator.h"
 #include "dsl/route.h"
@@ -46,6 +48,15 @@ Result<ProcessorSupplier> Filter(FilterSpec spec) {
     return std::make_unique<FilterProcessor>(spec, serdes);
   };
   return ProcessorSupplier(std::move(make), std::move(description)).Stateless();
+}
+
+Status CheckCondition(const Expression& condition) {
+  const std::string_view text = condition.text();
+  if (condition.depends_on_record() || text == "true" || text == "false") return Status::Ok();
+  return Status::Expression(fmt::format(
+      "'{}' is the same for every record: a field is read with a dot, as in '.amount > 100' "
+      "(true and false alone are taken)",
+      text));
 }
 
 }  // namespace kstream

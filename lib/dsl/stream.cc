@@ -198,6 +198,12 @@ Stream Stream::Merge(const Stream& other, std::string name) const {
   return {graph_, std::move(name), serdes_, rekeyed_ || other.rekeyed_};
 }
 
+Stream Stream::As(std::string name, std::optional<SerdeNames> serdes) const {
+  Stream same = Add(graph_->Name(std::move(name), "as"), dsl::PassOn("as"), rekeyed_);
+  if (serdes) same.serdes_ = *std::move(serdes);
+  return same;
+}
+
 Stream Stream::Peek(Action action, std::string name) const {
   return Add(graph_->Name(std::move(name), "peek"), dsl::PeekBy(std::move(action)), rekeyed_);
 }
@@ -222,6 +228,7 @@ Stream Stream::Repartition(const std::string& name) const {
     graph_->Mistake(node_, Status::Expression("it is repartitioned without a name, which its topic "
                                               "needs: give one"));
   }
+  if (graph_->one_task()) return {graph_, node_, serdes_, false};
   return Via(Location::Repartition(name), name);
 }
 
@@ -264,6 +271,11 @@ Stream StreamBuilder::Source(SourceSpec source, std::string name) {
   source.serdes = serdes;
   graph_->AddSource(name, std::move(source));
   return {graph_.get(), std::move(name), serdes, rekeyed};
+}
+
+StreamBuilder& StreamBuilder::OneTask() {
+  graph_->OneTask();
+  return *this;
 }
 
 StreamBuilder& StreamBuilder::AddStore(StoreSpec store) {

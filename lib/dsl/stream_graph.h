@@ -23,6 +23,9 @@ class StreamGraph {
 
   // Of streams whose source names none.
   const SerdeNames& serdes() const { return serdes_; }
+  // Whether each stage will be one task, so that nothing has to be repartitioned.
+  bool one_task() const { return one_task_; }
+  void OneTask() { one_task_ = true; }
   // `given`, or the next name of this kind when it is empty.
   std::string Name(std::string given, std::string_view kind);
 
@@ -56,6 +59,7 @@ class StreamGraph {
   std::vector<std::string> UsersOf(const std::string& store) const;
 
   const SerdeNames serdes_;
+  bool one_task_ = false;
   int named_ = 0;  // names that Name has made up
   std::vector<Node> nodes_;
   std::vector<Store> stores_;

@@ -8,6 +8,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kstream/runtime.h"
@@ -29,6 +30,8 @@ struct Flag {
   // Who takes the value: the option of the runtime that has the flag's name, or a setter.
   RuntimeOptions* option = nullptr;
   Setter set = nullptr;
+  // With `option`: notes what was given, by the option's name, to be set once more over others.
+  std::vector<std::pair<std::string, std::string>>* given = nullptr;
 };
 
 // Flags under one heading of the help.

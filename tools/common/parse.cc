@@ -63,6 +63,7 @@ Status Apply(const Flag& flag, const std::string& value) {
   if (flag.option != nullptr) {
     std::string_view name = MainName(flag);
     name.remove_prefix(name.find_first_not_of('-'));
+    if (flag.given != nullptr) flag.given->emplace_back(name, value);
     return flag.option->Set(name, value);
   }
   bool bare = flag.optional_value && value == "true";

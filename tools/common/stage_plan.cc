@@ -57,28 +57,6 @@ Status CheckTopicName(const Location& location) {
   return Status::Usage(fmt::format("'{}' cannot be a topic's name{}", name, hint));
 }
 
-Status ErrorPolicy(const StageOptions& options, const Places& places, RuntimeOptions* runtime) {
-  std::string policy = options.on_error;
-  if (policy.empty()) policy = options.dead_letter.empty() ? "fail" : "dead-letter";
-  if (policy == "dead-letter" && options.dead_letter.empty()) {
-    return Status::Usage("--on-error dead-letter: say where they go with --dead-letter DST");
-  }
-  if (policy != "dead-letter" && !options.dead_letter.empty()) {
-    return Status::Usage(fmt::format("--dead-letter contradicts --on-error {}", policy));
-  }
-  if (policy == "fail" && runtime->max_errors) {
-    return Status::Usage(
-        "--max-errors needs --on-error skip or dead-letter: fail stops at the first");
-  }
-  if (policy == "skip") runtime->on_error = OnError::kSkip;
-  if (policy == "dead-letter") {
-    runtime->on_error = OnError::kDeadLetter;
-    KSTREAM_ASSIGN_OR_RETURN(runtime->dead_letter,
-                             places.ParseOutput("--dead-letter", options.dead_letter));
-  }
-  return Status::Ok();
-}
-
 Status Membership(const RuntimeOptions& runtime, bool reads_topics, bool brokers) {
   if (!runtime.instance_id.empty() && runtime.app.empty()) {
     return Status::Usage("--instance-id needs --app: only a member of a group has an identity");
@@ -129,18 +107,44 @@ Result<Places> FindPlaces(const StageOptions& options) {
   return places;
 }
 
+Status SetErrorPolicy(const StageOptions& options, const Places& places, RuntimeOptions* runtime) {
+  std::string policy = options.on_error;
+  if (policy.empty()) policy = options.dead_letter.empty() ? "fail" : "dead-letter";
+  if (policy == "dead-letter" && options.dead_letter.empty()) {
+    return Status::Usage("--on-error dead-letter: say where they go with --dead-letter DST");
+  }
+  if (policy != "dead-letter" && !options.dead_letter.empty()) {
+    return Status::Usage(fmt::format("--dead-letter contradicts --on-error {}", policy));
+  }
+  if (policy == "fail" && runtime->max_errors) {
+    return Status::Usage(
+        "--max-errors needs --on-error skip or dead-letter: fail stops at the first");
+  }
+  if (policy == "skip") runtime->on_error = OnError::kSkip;
+  if (policy == "dead-letter") {
+    runtime->on_error = OnError::kDeadLetter;
+    KSTREAM_ASSIGN_OR_RETURN(runtime->dead_letter,
+                             places.ParseOutput("--dead-letter", options.dead_letter));
+  }
+  return Status::Ok();
+}
+
+void AddClusters(const Places& places, RuntimeOptions* runtime) {
+  runtime->home = ToCluster(places.clusters.front().properties);
+  for (size_t i = 1; i < places.clusters.size(); ++i) {
+    const PlanCluster& cluster = places.clusters[i];
+    runtime->clusters[cluster.name] = ToCluster(cluster.properties);
+  }
+}
+
 Result<StagePlan> StartPlan(const StageOptions& options, const Places& places) {
   StagePlan plan;
   plan.runtime = options.runtime;
-  plan.runtime.home = ToCluster(places.clusters.front().properties);
-  for (size_t i = 1; i < places.clusters.size(); ++i) {
-    const PlanCluster& cluster = places.clusters[i];
-    plan.runtime.clusters[cluster.name] = ToCluster(cluster.properties);
-  }
+  AddClusters(places, &plan.runtime);
   if (options.outputs.size() > 1) {
     return Status::Usage("--output is given twice: tee(1) writes one stream to two places");
   }
-  KSTREAM_RETURN_IF_ERROR(ErrorPolicy(options, places, &plan.runtime));
+  KSTREAM_RETURN_IF_ERROR(SetErrorPolicy(options, places, &plan.runtime));
 
   SourceSpec source = options.source;
   std::vector<std::string> inputs = options.inputs;
@@ -235,15 +239,6 @@ Result<Topology> BuildTopology(const StagePlan& plan) {
     }
   }
   return builder.Build();
-}
-
-Status CheckCondition(std::string_view flag, const Expression& expression) {
-  std::string_view text = expression.text();
-  if (expression.depends_on_record() || text == "true" || text == "false") return Status::Ok();
-  return Status::Expression(fmt::format(
-      "{} '{}' is the same for every record: a field is read with a dot, as in '.amount > 100' "
-      "(true and false alone are taken)",
-      flag, text));
 }
 
 std::vector<std::pair<std::string, const Expression*>> Expressions(const PlanNode& node) {

@@ -56,6 +56,13 @@ struct Places {
 // Reads files and environment. kUsage.
 Result<Places> FindPlaces(const StageOptions& options);
 
+// How the clusters are reached.
+void AddClusters(const Places& places, RuntimeOptions* runtime);
+
+// What --on-error, --dead-letter and --max-errors say together. kUsage when they contradict each
+// other.
+Status SetErrorPolicy(const StageOptions& options, const Places& places, RuntimeOptions* runtime);
+
 // Sources, clusters and error policy of a plan; the tool adds its processors and sinks. kUsage when
 // flags contradict each other.
 Result<StagePlan> StartPlan(const StageOptions& options, const Places& places);
@@ -68,10 +75,6 @@ void AddSink(const StageOptions& options, std::string name, Location output, std
              StagePlan* plan);
 
 Result<Topology> BuildTopology(const StagePlan& plan);
-
-// A condition that is the same for every record is a mistake of quoting more often than not: only
-// `true` and `false` alone are taken (kExpression).
-Status CheckCondition(std::string_view flag, const Expression& expression);
 
 // Every expression of a node, with the name that messages and the topology file give it.
 std::vector<std::pair<std::string, const Expression*>> Expressions(const PlanNode& node);

@@ -3,14 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <memory>
 #include <string>
 
 #include "common/explain.h"
 #include "common/process.h"
+#include "common/run.h"
 #include "common/spec.h"
-#include "common/watcher.h"
 
 namespace kstream::tools {
 namespace {
@@ -21,35 +20,6 @@ bool UsesTopics(const PlanNode& node) {
   }
   const auto* sink = std::get_if<SinkSpec>(&node.spec);
   return sink != nullptr && (sink->topic_of_record || sink->output.is_topic());
-}
-
-// How long the end of a run may take once --timeout is over: brokers get time for the last
-// acknowledgements and commits.
-std::chrono::seconds GraceOf(const StagePlan& plan) {
-  const bool topics = std::any_of(plan.nodes.begin(), plan.nodes.end(), UsesTopics);
-  return std::chrono::seconds(topics ? 10 : 2);
-}
-
-// What is kept and how, for -X dump, in its form.
-std::string DumpState(const RuntimeOptions& runtime) {
-  const RuntimeOptions defaults;
-  std::string text = "# state\n";
-  const auto add = [&text](std::string_view name, std::string_view value, bool given) {
-    text += fmt::format("{:<48}  # {}\n", fmt::format("{} = {}", name, value),
-                        given ? fmt::format("--{}", name) : "default");
-  };
-  add("guarantee", ToString(runtime.guarantee), runtime.guarantee != defaults.guarantee);
-  add("commit-interval", fmt::format("{}ms", runtime.CommitInterval().count()),
-      runtime.commit_interval.has_value());
-  const Result<std::string> directory = runtime.StateDir();
-  add("state-dir", directory.ok() ? *directory : "", !runtime.state_dir.empty());
-  const auto store_type = runtime.store_type;
-  const bool on_disk = store_type == StoreSpec::Engine::kDefault
-                           ? !runtime.app.empty()
-                           : store_type == StoreSpec::Engine::kRocksDb;
-  add("store-type", on_disk ? "rocksdb" : "memory", store_type != defaults.store_type);
-  add("memory", fmt::format("{}", runtime.memory), runtime.memory != defaults.memory);
-  return text;
 }
 
 }  // namespace
@@ -80,11 +50,7 @@ Result<StagePlan> StageTool::Plan(const Places& places) {
 Status StageTool::Run(bool, Reporter* reporter) {
   KSTREAM_ASSIGN_OR_RETURN(Places places, FindPlaces(options_));
   if (options_.dump_properties) {
-    std::string text;
-    for (const PlanCluster& cluster : places.clusters)
-      text += DumpProperties(cluster.name, cluster.properties);
-    text += DumpState(options_.runtime);
-    return WriteStdout(text);
+    return WriteStdout(DumpOptions(places.clusters, options_.runtime));
   }
   KSTREAM_ASSIGN_OR_RETURN(StagePlan plan, Plan(places));
   return RunPlan(plan, reporter);
@@ -101,16 +67,8 @@ Status StageTool::RunPlan(const StagePlan& plan, Reporter* reporter) {
   if (!options_.explain.empty())
     return WriteStdout(Explain(plan, topology, name(), options_.explain));
 
-  StopOnSignal stop(*runtime);
-  Status status;
-  {
-    Watcher watcher(*runtime, reporter, plan.runtime.timeout, GraceOf(plan));
-    status = runtime->Run();
-  }
-  // What is wrong with the places themselves is found before a record is read.
-  if (status.code() == StatusCode::kUsage) return status;
-  reporter->Totals(runtime->counts(), plan.runtime.dead_letter.has_value());
-  return status;
+  const bool topics = std::ranges::any_of(plan.nodes, UsesTopics);
+  return RunToEnd(runtime.get(), plan.runtime, topics, reporter);
 }
 
 }  // namespace kstream::tools

@@ -23,7 +23,7 @@ std::string_view FilterTool::ExpressionHelp() const {
 }
 
 Status FilterTool::AddNodes(const Places& places, StagePlan* plan) {
-  KSTREAM_RETURN_IF_ERROR(CheckCondition("EXPR", *expression_));
+  KSTREAM_RETURN_IF_ERROR(CheckCondition(*expression_).At("EXPR"));
   KSTREAM_ASSIGN_OR_RETURN(Location kept, places.ParseOutput("--output", OutputOf(options_)));
   FilterSpec filter{.keep = *expression_,
                     .negate = negate_,

@@ -47,7 +47,7 @@ std::string_view MapTool::ExpressionHelp() const {
 }
 
 Status MapTool::AddNodes(const Places& places, StagePlan* plan) {
-  if (tombstone_) KSTREAM_RETURN_IF_ERROR(CheckCondition("--tombstone", *tombstone_));
+  if (tombstone_) KSTREAM_RETURN_IF_ERROR(CheckCondition(*tombstone_).At("--tombstone"));
   if (to_ && !options_.outputs.empty()) {
     return Status::Usage("--to contradicts --output: one of them says where records go");
   }

@@ -40,6 +40,10 @@ struct FilterSpec {
 // result is truthy (JsonLogic).
 KSTREAM_EXPORT Result<ProcessorSupplier> Filter(FilterSpec spec);
 
+// kExpression: the condition is the same for every record, which is a mistake of quoting more often
+// than not. Only `true` and `false` alone are taken.
+KSTREAM_EXPORT Status CheckCondition(const Expression& condition);
+
 struct MapSpec {
   Expression value;                                              // 0..n outputs make 0..n records
   std::optional<Expression> tombstone = {};                      // true: a null payload instead

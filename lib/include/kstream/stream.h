@@ -144,6 +144,9 @@ class KSTREAM_EXPORT Stream {
                              std::string name = {}) const;
   // The records of both, as they come. Both must be seen through the same serdes.
   Stream Merge(const Stream& other, std::string name = {}) const;
+  // The same records, as those of a node `name`: for a processor that forwards to a child by name.
+  // With `serdes`, expressions see them through these.
+  Stream As(std::string name, std::optional<SerdeNames> serdes = {}) const;
   // Looks at each record, which goes on untouched.
   Stream Peek(Action action, std::string name = {}) const;
   // A processor of one's own, with the stores that it is to see. It may change the key.
@@ -174,6 +177,8 @@ class KSTREAM_EXPORT Stream {
   // Whether the key may differ from that by which the records were distributed, so that what
   // follows and goes by key must repartition first.
   bool rekeyed() const { return rekeyed_; }
+  // Through which expressions see these records.
+  const SerdeNames& serdes() const { return serdes_; }
 
  private:
   friend class GroupedStream;
@@ -200,6 +205,11 @@ class KSTREAM_EXPORT StreamBuilder {
   ~StreamBuilder();
   // What was moved from is as new: it has no streams, and Build says so.
   StreamBuilder(StreamBuilder&&) noexcept;
+
+  // Says that each stage will run as one task (files that are not spread over partitions, or
+  // --grouper single), where records of one key meet anyway: what would be an internal repartition
+  // topic is left out from now on.
+  StreamBuilder& OneTask();
 
   // A source with a key of its own over a topic is re-keyed.
   Stream Source(Location input, std::string name = {});
