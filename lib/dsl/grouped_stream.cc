@@ -87,7 +87,7 @@ Table GroupedStream::Count(const std::string& store) const {
 }
 
 Table GroupedStream::Aggregate(AggregateSpec spec, const std::string& store) const {
-  spec.by.reset();
+  if (!stream_.graph_->one_task()) spec.by.reset();
   spec.store = store;
   spec.serdes = stream_.serdes_;
   Table rows = Make(kstream::Aggregate(std::move(spec)), store);

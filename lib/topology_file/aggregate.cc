@@ -177,13 +177,14 @@ Status TakeEmit(const Assembly& assembly, Fields* fields, AggregateSpec* spec) {
       "on: use update, change or every:DUR");
 }
 
-// The groups, in one task each.
-Result<GroupedStream> Group(Node* node, Fields* fields, const std::string& store) {
+// The groups, each in one task.
+Result<GroupedStream> Group(Node* node, Fields* fields, const std::string& store,
+                            AggregateSpec* spec) {
   const auto& [stream, scattered] = node->parent();
-  const std::optional<FileValue> by = fields->Take("by");
-  if (by) {
-    KSTREAM_ASSIGN_OR_RETURN(Expression key, node->Compile("by", *by));
-    if (key.text() != "$key") return stream.GroupBy(std::move(key), store);
+  if (const std::optional<FileValue> by = fields->Take("by")) {
+    KSTREAM_ASSIGN_OR_RETURN(spec->by, node->Compile("by", *by));
+    const bool by_key = spec->by->text() == "$key";
+    if (!by_key && !node->assembly().one_task) return stream.GroupBy(*spec->by, store);
   }
   return scattered ? stream.Repartition(store).GroupByKey(store) : stream.GroupByKey(store);
 }
@@ -203,7 +204,7 @@ Status MakeAggregate(Node* node) {
       Fields fields, Fields::Of(node->value(), fmt::format("the aggregate of '{}'", node->name())));
   AggregateSpec spec;
   KSTREAM_ASSIGN_OR_RETURN(const std::string store, node->TakeStore());
-  KSTREAM_ASSIGN_OR_RETURN(const GroupedStream groups, Group(node, &fields, store));
+  KSTREAM_ASSIGN_OR_RETURN(const GroupedStream groups, Group(node, &fields, store, &spec));
   KSTREAM_RETURN_IF_ERROR(TakeFunctions(node, &fields, &spec));
   KSTREAM_RETURN_IF_ERROR(TakeOrder(&fields, &spec));
   KSTREAM_RETURN_IF_ERROR(TakeFold(node, &fields, &spec));

@@ -147,9 +147,9 @@ Status Assembler::LookAtSources() {
     assembly_.topics |= topic;
   }
   const RuntimeOptions& options = assembly_.options;
-  if (options.grouper == "single" || (!assembly_.topics && options.partitions == 1)) {
-    assembly_.builder.OneTask();
-  }
+  assembly_.one_task =
+      options.grouper == "single" || (!assembly_.topics && options.partitions == 1);
+  if (assembly_.one_task) assembly_.builder.OneTask();
   return Status::Ok();
 }
 

@@ -30,7 +30,8 @@ struct Upstream {
 struct Assembly {
   const RuntimeOptions& options;
   const TopologyFileDefaults& defaults;
-  bool topics = false;  // whether any source reads a topic
+  bool topics = false;    // whether any source reads a topic
+  bool one_task = false;  // whether each stage is one task, in which all records meet
   StreamBuilder builder;
   std::map<std::string, Upstream, std::less<>> outputs = {};  // by the names that `from` takes
   std::map<std::string, std::string> stores = {};             // whose each is

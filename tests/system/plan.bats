@@ -108,7 +108,7 @@ END
   assert_line --partial '"filter": {"==":[{"var":"id"},9007199254740993.0]}'
   kstream-map --print-spec '{"n":0}' >spec
   run jq -c .nodes.map spec
-  assert_output '{"from":"in","map":"{\"n\":0}"}'
+  assert_output '{"from":"in","flat-map":"{\"n\":0}"}'
 }
 
 @test "print-spec: --else is a second filter" {

@@ -131,8 +131,8 @@ counted() {
 @test "windows: the plan and the file of a command say what they are" {
   try 0 kstream-agg -b k:1 -i t -G app --by .u --count --window hopping:1m/10s --grace 5s --late l --print-spec
   assert_equal "$(jq -c '.nodes.agg.aggregate' <<<"$output")" \
-    '{"by":".u","count":{"count":null},"window":"hopping:60000ms/10000ms","grace":"5000ms","late":"late","emit":"final"}'
-  assert_equal "$(jq -c '.nodes.late' <<<"$output")" '{"from":"agg","sink":"topic:l"}'
+    '{"by":".u","count":{"count":null},"window":"hopping:60000ms/10000ms","grace":"5000ms","late":"agg-late","emit":"final"}'
+  assert_equal "$(jq -c '.nodes.late' <<<"$output")" '{"from":"agg-late","sink":"topic:l"}'
 }
 
 # spans WINDOW RECORD... [-- OPTION...]: the same of sessions and sliding windows, whose ends are

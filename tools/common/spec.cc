@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
 
@@ -87,7 +88,9 @@ Json Source(const PlanNode& node, const SourceSpec& source, ExpressionPrinter* p
   return json;
 }
 
-Json Sink(const PlanNode& node, const SinkSpec& sink) {
+// `partition`: the partition that a record goes to, if the node before it has not decided.
+Json Sink(const PlanNode& node, const SinkSpec& sink, const Expression* partition,
+          ExpressionPrinter* printer) {
   Json json = {{"from", node.parents.front()}};
   // No topic can be called so: it stands for the topic that each record names.
   json["sink"] = sink.topic_of_record ? "$topic" : sink.output.ToString();
@@ -97,10 +100,30 @@ Json Sink(const PlanNode& node, const SinkSpec& sink) {
   } else if (sink.format != defaults.format) {
     json["out"] = sink.format;
   }
+  if (sink.partition_of_record) {
+    json["partition"] = partition ? printer->Put(*partition) : Json("$partition");
+  }
   return json;
 }
 
-Json Processor(const PlanNode& node, ExpressionPrinter* printer) {
+Json Filter(const PlanNode& node, const FilterSpec& filter, ExpressionPrinter* printer) {
+  Json json = {{"from", node.parents.front()}};
+  json[filter.negate ? "filter-not" : "filter"] = printer->Put(filter.keep);
+  return json;
+}
+
+// A filter with two ways out is two filters in a topology file, one for each.
+void AddFilter(const PlanNode& node, const FilterSpec& filter, ExpressionPrinter* printer,
+               Json* nodes) {
+  (*nodes)[node.name] = Filter(node, filter, printer);
+  if (filter.rest.empty()) return;
+  FilterSpec rest = filter;
+  rest.negate = !filter.negate;
+  (*nodes)[node.name + "-rest"] = Filter(node, rest, printer);
+}
+
+// kstream-map makes any number of records of one.
+Json Map(const PlanNode& node, ExpressionPrinter* printer) {
   Json json = {{"from", node.parents.front()}};
   constexpr std::string_view kHeader = "header ";
   for (const auto& [name, expression] : Expressions(node)) {
@@ -108,20 +131,10 @@ Json Processor(const PlanNode& node, ExpressionPrinter* printer) {
       Json header = {{"name", name.substr(kHeader.size())}, {"value", printer->Put(*expression)}};
       json["header"].push_back(std::move(header));
     } else {
-      json[name] = printer->Put(*expression);
+      json[name == "map" ? "flat-map" : name] = printer->Put(*expression);
     }
   }
   return json;
-}
-
-// A filter with two ways out is two filters in a topology file, one for each.
-void AddFilter(const PlanNode& node, const FilterSpec& filter, ExpressionPrinter* printer,
-               Json* nodes) {
-  (*nodes)[node.name] = Processor(node, printer);
-  if (filter.rest.empty()) return;
-  PlanNode rest = node;
-  std::get<FilterSpec>(rest.spec).negate = !filter.negate;
-  (*nodes)[node.name + "-rest"] = Processor(rest, printer);
 }
 
 std::string EmitOf(const AggregateSpec& spec) {
@@ -138,29 +151,46 @@ void AddWindow(const WindowSpec& window, Json* aggregate) {
   if (window.retention.count() > 0) (*aggregate)["retention"] = Print(window.retention);
 }
 
+// The fields of functions are those of the flags; what they stand in first is the order of results,
+// unless a flag was given again after others.
+void AddFunctions(const AggregateSpec& spec, ExpressionPrinter* printer, Json* aggregate) {
+  Json order = Json::array();
+  for (const AggregateFunction& function : spec.functions) {
+    std::string field(ToString(function.kind));
+    std::ranges::replace(field, '_', '-');
+    const std::string name(NameOf(function));
+    // A count of all records has no expression.
+    (*aggregate)[field][name] = function.argument ? printer->Put(*function.argument) : Json();
+    order.push_back(name);
+  }
+  Json printed = Json::array();
+  for (const auto& [field, functions] : aggregate->items()) {
+    if (!functions.is_object()) continue;
+    for (const auto& [name, argument] : functions.items()) printed.push_back(name);
+  }
+  if (printed != order) (*aggregate)["order"] = std::move(order);
+}
+
+// By what name nodes below take the records that are too late.
+std::string LateOf(const PlanNode& node) { return node.name + "-late"; }
+
 // `group`: the node before a repartition, which a topology file leaves to whoever runs it.
 Json Aggregation(const PlanNode& node, const AggregateSpec& spec, const PlanNode* group,
                  ExpressionPrinter* printer) {
   Json aggregate = Json::object();
   const std::optional<Expression> by = group ? std::get<GroupBySpec>(group->spec).by : spec.by;
   if (by) aggregate["by"] = printer->Put(*by);
-  for (const AggregateFunction& function : spec.functions) {
-    // A count of all records has no expression.
-    Json argument = function.argument ? printer->Put(*function.argument) : Json();
-    aggregate[std::string(ToString(function.kind))][std::string(NameOf(function))] =
-        std::move(argument);
-  }
+  AddFunctions(spec, printer, &aggregate);
   if (spec.fold) {
     aggregate["init"] = printer->Put(spec.fold->init);
     aggregate["add"] = printer->Put(spec.fold->add);
     aggregate["as"] = spec.fold->name;
   }
   if (spec.window) AddWindow(*spec.window, &aggregate);
-  if (!spec.late.empty()) aggregate["late"] = spec.late;
+  if (!spec.late.empty()) aggregate["late"] = LateOf(node);
   aggregate["emit"] = EmitOf(spec);
   Json json = {{"from", group ? group->parents.front() : node.parents.front()},
                {"aggregate", std::move(aggregate)}};
-  if (spec.route.partition) json["partition"] = printer->Put(*spec.route.partition);
   if (!spec.store.empty()) json["store"] = spec.store;
   return json;
 }
@@ -173,9 +203,27 @@ bool BelongsToRepartition(const PlanNode& node) {
   return (source && source->inputs.front().kind == kKind) || (sink && sink->output.kind == kKind);
 }
 
+// Which of the node before it a sink takes, and by which expression it chooses partitions.
+Json Outlet(const StagePlan& plan, const PlanNode& node, const SinkSpec& sink,
+            ExpressionPrinter* printer) {
+  const auto parent = std::ranges::find(plan.nodes, node.parents.front(), &PlanNode::name);
+  std::string from = parent->name;
+  const std::optional<Expression>* partition = nullptr;
+  if (const auto* filter = std::get_if<FilterSpec>(&parent->spec)) {
+    partition = &filter->route.partition;
+    if (!filter->rest.empty() && node.name == filter->rest) from += "-rest";
+  } else if (const auto* aggregate = std::get_if<AggregateSpec>(&parent->spec)) {
+    const bool late = !aggregate->late.empty() && node.name == aggregate->late;
+    if (late) from = LateOf(*parent);
+    if (!late) partition = &aggregate->route.partition;
+  }
+  Json json = Sink(node, sink, partition && *partition ? &**partition : nullptr, printer);
+  json["from"] = from;
+  return json;
+}
+
 Json Nodes(const StagePlan& plan, ExpressionPrinter* printer) {
   Json nodes = Json::object();
-  std::string rest, splitter;  // the sink that takes what a filter leaves, and that filter
   const PlanNode* group = nullptr;
   for (const PlanNode& node : plan.nodes) {
     if (BelongsToRepartition(node)) continue;
@@ -187,13 +235,10 @@ Json Nodes(const StagePlan& plan, ExpressionPrinter* printer) {
       nodes[node.name] = Source(node, *source, printer);
     } else if (const auto* filter = std::get_if<FilterSpec>(&node.spec)) {
       AddFilter(node, *filter, printer, &nodes);
-      rest = filter->rest;
-      splitter = node.name;
     } else if (const auto* sink = std::get_if<SinkSpec>(&node.spec)) {
-      nodes[node.name] = Sink(node, *sink);
-      if (!rest.empty() && node.name == rest) nodes[node.name]["from"] = splitter + "-rest";
+      nodes[node.name] = Outlet(plan, node, *sink, printer);
     } else {
-      nodes[node.name] = Processor(node, printer);
+      nodes[node.name] = Map(node, printer);
     }
   }
   return nodes;
@@ -228,6 +273,7 @@ void AddOptions(const RuntimeOptions& runtime, Json* json) {
   if (runtime.dead_letter) out["dead-letter"] = runtime.dead_letter->ToString();
   if (runtime.max_errors) out["max-errors"] = *runtime.max_errors;
   if (runtime.partitioner != defaults.partitioner) out["partitioner"] = runtime.partitioner;
+  if (runtime.dry_run) out["dry-run"] = true;
   if (runtime.create_output) {
     out["create-output"] =
         fmt::format("{}:{}", runtime.create_output->first, runtime.create_output->second);

@@ -59,8 +59,9 @@ class KSTREAM_EXPORT GroupedStream {
  public:
   // Rows {"key":..,"count":n}.
   Table Count(const std::string& store) const;
-  // As kstream::Aggregate; `by`, `store` and `serdes` of the specification are not looked at. The
-  // rows are JSON, whatever the values were.
+  // As kstream::Aggregate; `store` and `serdes` of the specification are not looked at, nor is `by`
+  // but where there is one task (StreamBuilder::OneTask). The rows are JSON, whatever the values
+  // were.
   Table Aggregate(AggregateSpec spec, const std::string& store) const;
   // Values are the user's own bytes; a row is forwarded at each commit point after it changed.
   Table Aggregate(Initializer init, Aggregator add, const std::string& store) const;
