@@ -1,11 +1,9 @@
-import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -43,8 +41,9 @@ import org.apache.kafka.streams.state.KeyValueStore;
  *
  * <p>usage: KafkaStreamsOracle PREFIX APP SEED, with the broker in KSTREAM_BROKERS and a folder for its
  * state in STATE_DIR. Reads commands from stdin and answers each with a line "ok": "write N" writes N
- * records to each of PREFIX-events, PREFIX-words and PREFIX-rows; "run" makes the tables of all that was
- * written, in PREFIX-oracle-CASE and the changelogs of APP, until nothing is left to read.
+ * records to each of PREFIX-events, PREFIX-words, PREFIX-rows and PREFIX-timed; "edges" writes what is
+ * known to differ to PREFIX-edges; "run" makes the tables of all that was written, in PREFIX-oracle-CASE
+ * and the changelogs of APP, until nothing is left to read.
  */
 public final class KafkaStreamsOracle {
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -56,15 +55,19 @@ public final class KafkaStreamsOracle {
           (topic, bytes) ->
               bytes == null ? null : Long.valueOf(new String(bytes, StandardCharsets.UTF_8)));
   private static final int LONGEST = 40;
+  private static final Map<String, Object> PLAIN =
+      Map.of("bootstrap.servers", System.getenv("KSTREAM_BROKERS"), "linger.ms", 5);
 
   private final String prefix;
   private final String app;
   private final Random random;
+  private final TimedRecords timed;
 
   private KafkaStreamsOracle(String prefix, String app, long seed) {
     this.prefix = prefix;
     this.app = app;
     this.random = new Random(seed);
+    this.timed = new TimedRecords(seed);
   }
 
   // ---- Inputs ------------------------------------------------------------------------------------
@@ -123,18 +126,20 @@ public final class KafkaStreamsOracle {
       producer.send(new ProducerRecord<>(prefix + "-events", null, anyTime(), anyKey(), anyEvent()));
       producer.send(new ProducerRecord<>(prefix + "-words", null, anyTime(), anyKey(), anyWord()));
       producer.send(new ProducerRecord<>(prefix + "-rows", null, anyTime(), anyKey(), anyRow()));
+      timed.write(producer, prefix + "-timed");
     }
+  }
+
+  private KafkaProducer<String, String> producer(Map<String, Object> properties) {
+    return new KafkaProducer<>(properties, new StringSerializer(), new StringSerializer());
   }
 
   /** What was aborted, in the midst of what was not, is nobody's input. */
   private void write(int count) {
-    Map<String, Object> plain =
-        Map.of("bootstrap.servers", System.getenv("KSTREAM_BROKERS"), "linger.ms", 5);
-    Map<String, Object> aborting = new HashMap<>(plain);
+    Map<String, Object> aborting = new HashMap<>(PLAIN);
     aborting.put("transactional.id", app + "-aborting");
-    try (var producer = new KafkaProducer<>(plain, new StringSerializer(), new StringSerializer());
-        var doomed =
-            new KafkaProducer<>(aborting, new StringSerializer(), new StringSerializer())) {
+    try (var producer = producer(PLAIN);
+        var doomed = producer(aborting)) {
       writeRecords(producer, count / 2);
       producer.flush();
       doomed.initTransactions();
@@ -146,40 +151,16 @@ public final class KafkaStreamsOracle {
     }
   }
 
+  private void writeEdges() {
+    try (var producer = producer(PLAIN)) {
+      TimedRecords.writeEdges(producer, prefix + "-edges");
+    }
+  }
+
   // ---- Tables ------------------------------------------------------------------------------------
 
-  private static JsonNode parse(String text) {
-    try {
-      return JSON.readTree(text);
-    } catch (JsonProcessingException e) {
-      throw new UncheckedIOException(e);
-    }
-  }
-
   private static String userOf(String event) {
-    return event == null ? null : parse(event).path("user").asText(null);
-  }
-
-  /** What does not depend on the order of records. */
-  private static ObjectNode totals(ObjectNode state, JsonNode amount) {
-    state.put("count", state.path("count").asLong() + 1);
-    boolean missing = amount.isMissingNode() || amount.isNull();
-    state.put("total", state.path("total").asLong() + (missing ? 0 : amount.asLong()));
-    for (String name : List.of("min", "max")) {
-      JsonNode old = state.path(name);
-      boolean replaces =
-          !missing
-              && (!old.isNumber()
-                  || (name.equals("min")
-                      ? amount.asLong() < old.asLong()
-                      : amount.asLong() > old.asLong()));
-      if (replaces) {
-        state.set(name, amount);
-      } else if (old.isMissingNode()) {
-        state.putNull(name);
-      }
-    }
-    return state;
+    return event == null ? null : Totals.parse(event).path("user").asText(null);
   }
 
   private static ObjectNode ordered(ObjectNode state, JsonNode amount) {
@@ -233,11 +214,12 @@ public final class KafkaStreamsOracle {
             .aggregate(
                 () -> "{}",
                 (key, event, state) -> {
-                  JsonNode amount = parse(event).path("amount");
-                  return ordered(totals((ObjectNode) parse(state), amount), amount).toString();
+                  JsonNode amount = Totals.parse(event).path("amount");
+                  return ordered(Totals.add(state, amount), amount).toString();
                 },
                 store("summary", TEXT));
-    write(summary.toStream().mapValues((key, state) -> withKey(key, parse(state))), "summary");
+    write(
+        summary.toStream().mapValues((key, state) -> withKey(key, Totals.parse(state))), "summary");
 
     KTable<String, String> users =
         events
@@ -245,9 +227,9 @@ public final class KafkaStreamsOracle {
             .aggregate(
                 () -> "{}",
                 (user, event, state) ->
-                    totals((ObjectNode) parse(state), parse(event).path("amount")).toString(),
+                    Totals.add(state, Totals.parse(event).path("amount")).toString(),
                 store("users", TEXT));
-    write(users.toStream().mapValues((key, state) -> withKey(key, parse(state))), "users");
+    write(users.toStream().mapValues((key, state) -> withKey(key, Totals.parse(state))), "users");
   }
 
   private static String tail(String text) {
@@ -348,7 +330,11 @@ public final class KafkaStreamsOracle {
     aggregates(builder);
     functions(builder);
     tables(builder);
-    List<String> inputs = List.of(prefix + "-events", prefix + "-words", prefix + "-rows");
+    new WindowedTables(builder, prefix).make();
+    List<String> inputs = new ArrayList<>();
+    for (String name : List.of("events", "words", "rows", "timed", "edges")) {
+      inputs.add(prefix + "-" + name);
+    }
     List<String> repartitioned = new ArrayList<>();
     for (String name : List.of("by-user", "by-initial", "by-letter")) {
       repartitioned.add(app + "-" + name + "-repartition");
@@ -374,6 +360,8 @@ public final class KafkaStreamsOracle {
     for (String line = commands.readLine(); line != null; line = commands.readLine()) {
       if (line.equals("run")) {
         oracle.run();
+      } else if (line.equals("edges")) {
+        oracle.writeEdges();
       } else {
         oracle.write(Integer.parseInt(line.substring("write ".length())));
       }

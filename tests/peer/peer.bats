@@ -32,6 +32,30 @@ agree() {
   done
 }
 
+# agree_on_windows CASE: under each guarantee the rows that kstream keeps up to date are those of Kafka
+# Streams, and so are the `final` ones, each of which comes once.
+agree_on_windows() {
+  need_kafka_tools
+  local made
+  (($(wc -l <"$PEER_RESULTS/$1.rows.oracle") >= 1000)) || fail "too few rows to say anything"
+  for made in "$PEER_RESULTS/$1".{rows,final}.{at-least,exactly}-once; do
+    run diff "$PEER_RESULTS/$1.rows.oracle" "$made"
+    ((status == 0)) || fail "${made##*/} (>) and Kafka Streams (<): ${output:0:2000}"
+  done
+}
+
+# edge CASE GROUP ORACLE OURS: the windows of a group, as start=count, match this there and that here.
+edge() {
+  need_kafka_tools
+  local file found expected=$3
+  for file in "$PEER_RESULTS/$1".{rows.oracle,{rows,final}.{at-least,exactly}-once}; do
+    found=$(jq -r --arg group "$2" '.[1] | select(.key == $group) | "\(.window_start)=\(.count)"' "$file" |
+      paste -sd' ')
+    [[ $found =~ ^($expected)$ ]] || fail "$2 of ${file##*/}: $found instead of $expected"
+    expected=$4
+  done
+}
+
 @test "peer: count by key" { agree count; }
 @test "peer: count, sum, min, max, first and last by key" { agree summary; }
 @test "peer: count, sum, min and max by an expression, repartitioned" { agree users; }
@@ -41,9 +65,30 @@ agree() {
 @test "peer: a table with tombstones" { agree latest; }
 @test "peer: the changes of a table, counted by another key" { agree changes 3; }
 
+@test "peer: tumbling windows" { agree_on_windows tumbling; }
+@test "peer: hopping windows" { agree_on_windows hopping; }
+@test "peer: sliding windows" { agree_on_windows sliding; }
+@test "peer: sessions" { agree_on_windows session; }
+
+@test "peer: what is known to differ of windows does, and as it is told" {
+  edge edge-session closed '(1000=1 )?1000=2' '1000=1 1900=1'
+  edge edge-sliding end '9000=2' '9000=2'
+  edge edge-sliding after '10500=1' '10500=1 11000=1'
+  edge edge-sliding forgotten '18900=1' '18900=2 19001=1'
+  edge edge-session valueless '1000=2' '1000=1'
+  edge edge-sliding valueless '0=1' '0=1'
+  edge edge-session keyless '1000=2' '1000=1'
+  edge edge-sliding keyless '0=2' '0=1'
+}
+
 # plant KEY=VALUE: a record behind those that $table has of that key; no VALUE is a tombstone.
 plant() {
   put "$table" -Z -K= -p "$(jq --arg key "${1%%=*}" 'select(.[0] == $key)[3]' "$oracle")" <<<"$1"
+}
+
+@test "peer: what is compared is written down as it is told" {
+  cd "$ROOT/tests/peer"
+  python3 -B -m doctest peer.py peer_cases.py
 }
 
 # A comparison that sees nothing would agree with everything.

@@ -3,8 +3,8 @@
 written down in one form, so that diff can compare it.
 
   peer.py run DIR [--seed N]     fills topics, lets both make their tables, and writes into DIR
-      CASE.rows.WHO and CASE.changelog.WHO, where WHO is oracle, at-least-once or exactly-once; and
-      `prefix`, that of the topics' names
+      CASE.rows.WHO and CASE.changelog.WHO, where WHO is oracle, at-least-once or exactly-once, of
+      windows CASE.final.WHO instead of the changelog; and `prefix`, that of the topics' names
   peer.py rows TOPIC             the table that a topic of JSON rows ends with, as in CASE.rows.WHO
 
 A line is [key, value, timestamp, partition] of the latest record of a key, in order of keys; a
@@ -28,22 +28,20 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True  # the source tree stays as it is
+
+from peer_cases import AGGREGATES, FINAL, TOOL_CASES, WINDOWS, table_of_finals
+
 HERE = pathlib.Path(__file__).resolve().parent
 GUARANTEES = ('at-least-once', 'exactly-once')
-PARTITIONS = {'events': 4, 'words': 4, 'rows': 4}
+PARTITIONS = {'events': 4, 'words': 4, 'rows': 4, 'timed': 4, 'edges': 4}
 OUTPUT_PARTITIONS = 3
 RECORDS = 6_000  # in each input, in all
 
-AMOUNT_FLAGS = ('--sum', 'total=.amount', '--min', '.amount', '--max', '.amount')
-# What each tool is asked for; the other cases are in peer_stages.cc.
-TOOL_CASES = {
-    'count': ('--count',),
-    'summary': ('--count', *AMOUNT_FLAGS, '--first', '.amount', '--last', '.amount'),
-    'users': ('--by', '.user', '--count', *AMOUNT_FLAGS),
-}
-JSON_STATES = {*TOOL_CASES, 'changes'}
+JSON_STATES = {*AGGREGATES, 'changes'}
 TEXT_CASES = ('sentence', 'letters', 'largest', 'latest')
-CASES = (*TOOL_CASES, *TEXT_CASES, 'changes')
+STAGE_CASES = (*TEXT_CASES, 'changes')  # in peer_stages.cc
+KEYED_CASES = (*AGGREGATES, *STAGE_CASES)
 
 
 def say(text):
@@ -56,14 +54,17 @@ class Failure(Exception):
 
 # ---- What a topic ends with ---------------------------------------------------------------------------
 
-def read_table(topic):
-    """key -> the latest record, as kcat prints it; tombstones are left out."""
+def read_topic(topic):
+    """All committed records, as kcat prints them."""
     kcat = ['kcat', '-C', '-q', '-e', '-J', '-b', os.environ['KSTREAM_BROKERS'], '-t', topic,
             '-o', 'beginning', '-X', 'isolation.level=read_committed']
-    table = {}
-    for line in subprocess.run(kcat, check=True, stdout=subprocess.PIPE).stdout.splitlines():
-        record = json.loads(line)
-        table[record['key']] = record
+    lines = subprocess.run(kcat, check=True, stdout=subprocess.PIPE).stdout.splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def read_table(topic):
+    """key -> the latest record; tombstones are left out."""
+    table = {record['key']: record for record in read_topic(topic)}
     return {key: record for key, record in table.items() if record['payload'] is not None}
 
 
@@ -120,11 +121,11 @@ class Oracle:
     def __init__(self, prefix, app, seed, state):
         jars = os.environ['PEER_JARS']
         classes = pathlib.Path(os.environ['PEER_BUILD']) / 'peer-classes'
-        source = HERE / 'KafkaStreamsOracle.java'
+        sources = sorted(HERE.glob('*.java'))
         compiled = classes / 'KafkaStreamsOracle.class'
-        if not compiled.exists() or compiled.stat().st_mtime < source.stat().st_mtime:
+        if not compiled.exists() or compiled.stat().st_mtime < max(it.stat().st_mtime for it in sources):
             say('compiling the oracle')
-            subprocess.run(['javac', '-nowarn', '-cp', f'{jars}/*', '-d', classes, source], check=True)
+            subprocess.run(['javac', '-nowarn', '-cp', f'{jars}/*', '-d', classes, *sources], check=True)
         self.process = subprocess.Popen(
             ['java', '-Xmx512m', '-XX:TieredStopAtLevel=1',
              '-Dorg.slf4j.simpleLogger.defaultLogLevel=error', '-cp', f'{jars}/*:{classes}',
@@ -163,25 +164,26 @@ class Trial:
     def create_topics(self):
         tool = self.build.joinpath('tests', 'broker', 'kafka_tool')
         topics = {name: PARTITIONS[name] for name in PARTITIONS}
-        topics |= {f'{who}-{case}': OUTPUT_PARTITIONS for who in ('oracle', *GUARANTEES) for case in CASES}
+        topics |= {f'{who}-{case}': OUTPUT_PARTITIONS for who in ('oracle', *GUARANTEES)
+                   for case in (*TOOL_CASES, *STAGE_CASES)}
         for name, partitions in topics.items():
             subprocess.run([tool, os.environ['KSTREAM_BROKERS'], 'create-topic',
                             f'{self.prefix}-{name}', str(partitions), 'retention.ms=-1'], check=True)
 
-    def commands(self, guarantee):
+    def commands(self, guarantee, is_last):
         """Whatever makes a table, with the directory of its state."""
         state = self.work / 'state' / guarantee
-        for case, flags in TOOL_CASES.items():
-            yield [self.build / 'bin/kstream-agg', '-q', '-i', f'{self.prefix}-events',
-                   '-o', f'{self.prefix}-{guarantee}-{case}', '-G', self.app(guarantee, case),
-                   '--store', case, '--state-dir', state / 'tools', '--guarantee', guarantee, '-e',
-                   *flags]
+        for name, case in TOOL_CASES.items():
+            yield [self.build / 'bin/kstream-agg', '-q', '-i', f'{self.prefix}-{case.input}',
+                   '-o', f'{self.prefix}-{guarantee}-{name}', '-G', self.app(guarantee, name),
+                   '--store', name, '--state-dir', state / 'tools', '--guarantee', guarantee, '-e',
+                   *case.flags, *(case.last_flags if is_last else ())]
         yield [self.build.joinpath('tests', 'peer', 'peer_stages'), self.prefix, self.app(guarantee, 'stages'),
                state / 'stages', guarantee]
 
-    def make_tables(self):
+    def make_tables(self, is_last):
         for guarantee in GUARANTEES:
-            running = [(command, subprocess.Popen(command)) for command in self.commands(guarantee)]
+            running = [(command, subprocess.Popen(command)) for command in self.commands(guarantee, is_last)]
             codes = [process.wait() for _, process in running]
             for (command, _), code in zip(running, codes):
                 if code:
@@ -189,7 +191,7 @@ class Trial:
 
     def write_results(self, into):
         for who in ('oracle', *GUARANTEES):
-            for case in CASES:
+            for case in KEYED_CASES:
                 rows = read_table(f'{self.prefix}-{who}-{case}')
                 value = text_of if case in TEXT_CASES else json_of
                 (into / f'{case}.rows.{who}').write_text(write_down(rows, value, time_of))
@@ -198,6 +200,12 @@ class Trial:
                 value = state_of if case in JSON_STATES else text_of
                 (into / f'{case}.changelog.{who}').write_text(
                     write_down(store, value, time_of if who == 'oracle' else row_time_of))
+            for case in WINDOWS:
+                rows = read_table(f'{self.prefix}-{who}-{case}')
+                (into / f'{case}.rows.{who}').write_text(write_down(rows, json_of, time_of))
+                if who != 'oracle':
+                    finals = table_of_finals(case, read_topic(f'{self.prefix}-{who}-{case}{FINAL}'))
+                    (into / f'{case}.final.{who}').write_text(write_down(finals, json_of, time_of))
 
     def run(self, into):
         self.create_topics()
@@ -205,14 +213,16 @@ class Trial:
             say('the first half')
             oracle.tell(f'write {RECORDS // 2}')
             oracle.await_answer()
-            self.make_tables()
+            oracle.tell('edges')
+            oracle.await_answer()
+            self.make_tables(is_last=False)
             say('the second half')
             for guarantee in GUARANTEES:
                 shutil.rmtree(self.work / 'state' / guarantee / 'stages')
             oracle.tell(f'write {RECORDS - RECORDS // 2}')
             oracle.await_answer()
             oracle.tell('run')
-            self.make_tables()
+            self.make_tables(is_last=True)
             oracle.await_answer()
         self.write_results(into)
         (into / 'prefix').write_text(self.prefix)

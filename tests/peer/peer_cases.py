@@ -1,0 +1,77 @@
+"""What kstream-agg is asked for, as KafkaStreamsOracle.java and WindowedTables.java ask Kafka Streams.
+
+Each table of windows is made twice: kept up to date, so that the last row of a key counts, and of `final`
+rows, each of which comes once. Both are held against the one table of Kafka Streams. The tables of `edges`
+are of what is known to differ: see README.md.
+"""
+
+import dataclasses
+import json
+
+TOTALS = ('--count', '--sum', 'total=.amount', '--min', '.amount', '--max', '.amount')
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    input: str
+    flags: tuple
+    last_flags: tuple = ()  # in the last go
+
+
+AGGREGATES = {
+    'count': Case('events', ('--count',)),
+    'summary': Case('events', (*TOTALS, '--first', '.amount', '--last', '.amount')),
+    'users': Case('events', ('--by', '.user', *TOTALS)),
+}
+
+# In TimedRecords.java records are up to 8 s behind, or an hour: a grace of less than 8 s has many that are
+# late. Sliding windows have more, since there late and not late is not all that they may be: README.md.
+WINDOWS = {
+    'tumbling': ('timed', 'tumbling:10s', '1s'),
+    'hopping': ('timed', 'hopping:10s/3s', '2s'),
+    'sliding': ('timed', 'sliding:2s', '9s'),
+    'session': ('timed', 'session:1s', '1s'),
+    'edge-sliding': ('edges', 'sliding:1s', '500ms'),
+    'edge-session': ('edges', 'session:1s', '100ms'),
+}
+FINAL = '-final'
+
+
+def cases_of_windows():
+    cases = {}
+    for name, (source, window, grace) in WINDOWS.items():
+        flags = ('--window', window, '--grace', grace, *TOTALS)
+        cases[name] = Case(source, (*flags, '--emit', 'update'))
+        cases[name + FINAL] = Case(source, (*flags, '--emit', 'final'), ('--close-at-end',))
+    return cases
+
+
+TOOL_CASES = AGGREGATES | cases_of_windows()
+
+
+def key_of_window(payload, has_end):
+    """What a table of windows has as the key of such a row.
+
+    >>> row = '{"key":"a","window_start":5,"window_end":7,"count":1}'
+    >>> key_of_window(row, False), key_of_window(row, True)
+    ('["a",5]', '["a",5,7]')
+    """
+    row = json.loads(payload)
+    key = [row['key'], row['window_start'], *([row['window_end']] if has_end else [])]
+    return json.dumps(key, separators=(',', ':'), ensure_ascii=False)
+
+
+def table_of_finals(name, records):
+    """As a table; a row that comes again has a key of its own, which no table has.
+
+    >>> row = {'payload': '{"key":"a","window_start":5,"window_end":7,"count":1}'}
+    >>> list(table_of_finals('tumbling', [row, row]))
+    ['["a",5]', '["a",5] again']
+    """
+    table = {}
+    for record in records:
+        key = key_of_window(record['payload'], 'session' in name)
+        while key in table:
+            key += ' again'
+        table[key] = record
+    return table
