@@ -14,12 +14,6 @@
 #include "base/log.h"
 
 namespace kstream {
-namespace {
-
-const SystemClock kClock;
-
-}  // namespace
-
 std::string_view ToString(ResetStep::Kind kind) {
   constexpr std::string_view kNames[] = {"backup",        "delete-topic", "set-offset",
                                          "forget-offset", "remove-store", "new-incarnation"};
@@ -34,8 +28,9 @@ Result<std::unique_ptr<Reset>> Reset::Open(ResetOptions options) {
     return Status::Usage("reset needs --brokers: what is reset is on the cluster first");
   }
   KSTREAM_ASSIGN_OR_RETURN(auto home, admin::OpenHome(options.home));
+  static const SystemClock clock;
   return std::unique_ptr<Reset>(
-      std::make_unique<admin::AppReset>(std::move(options), std::move(home), &kClock));
+      std::make_unique<admin::AppReset>(std::move(options), std::move(home), &clock));
 }
 
 namespace admin {

@@ -15,8 +15,6 @@
 namespace kstream {
 namespace {
 
-const SystemClock kClock;
-
 // The first text after all that begin with `prefix`; nullopt: there is none.
 std::optional<std::string> After(std::string_view prefix) {
   std::string after(prefix);
@@ -64,8 +62,9 @@ Result<std::unique_ptr<Inspector>> Inspector::Open(InspectOptions options) {
   } else if (options.from_changelog) {
     return Status::Usage("--from-changelog needs --brokers: changelogs are topics");
   }
+  static const SystemClock clock;
   return std::unique_ptr<Inspector>(
-      std::make_unique<admin::AppInspector>(std::move(options), std::move(home), &kClock));
+      std::make_unique<admin::AppInspector>(std::move(options), std::move(home), &clock));
 }
 
 Result<std::vector<AppInstance>> ListApps(const std::string& state_dir) {

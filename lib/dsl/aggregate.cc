@@ -16,8 +16,6 @@
 namespace kstream {
 namespace {
 
-using Emit = AggregateSpec::Emit;
-
 class GroupByProcessor final : public Processor {
  public:
   GroupByProcessor(const GroupBySpec& spec, const Serdes& serdes,
@@ -118,7 +116,7 @@ Result<ProcessorSupplier> GroupBy(GroupBySpec spec) {
 Result<ProcessorSupplier> Aggregate(AggregateSpec spec) {
   KSTREAM_ASSIGN_OR_RETURN(const Serdes serdes, Serdes::Parse(spec.serdes.key, spec.serdes.value));
   KSTREAM_RETURN_IF_ERROR(CheckFunctions(spec));
-  if (spec.emit == Emit::kEvery && spec.every.count() <= 0) {
+  if (spec.emit == AggregateSpec::Emit::kEvery && spec.every.count() <= 0) {
     return Status::Usage("rows cannot come more often than every 1ms");
   }
   KSTREAM_RETURN_IF_ERROR(CheckWindow(spec));

@@ -17,7 +17,7 @@ extern "C" {
 namespace kstream::expr {
 namespace {
 
-constexpr double kMaxExact = 9007199254740992.0;
+constexpr double kMaxExactDouble = 9007199254740992.0;
 
 // Builds libjq's form of a value.
 class Exporter {
@@ -72,7 +72,7 @@ class Exporter {
       }
       d = ToDouble(v);
     }
-    if (std::abs(d) > kMaxExact) large_->push_back(d);
+    if (std::abs(d) > kMaxExactDouble) large_->push_back(d);
     return jv_number(d);
   }
 
@@ -199,7 +199,7 @@ class Printer {
  private:
   bool Number(double d) {
     AppendDouble(d, &out_);
-    if (std::abs(d) <= kMaxExact || !std::isfinite(d) ||
+    if (std::abs(d) <= kMaxExactDouble || !std::isfinite(d) ||
         std::find(large_.begin(), large_.end(), d) != large_.end()) {
       return true;
     }

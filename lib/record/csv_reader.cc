@@ -6,11 +6,11 @@
 #include <unordered_set>
 
 #include "record/csv.h"
+#include "record/lines.h"
 
 namespace kstream {
 namespace {
 
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 // How much is parsed between two looks at the length of the row.
 constexpr size_t kPiece = 1 << 20;
 

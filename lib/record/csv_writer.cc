@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 
 #include "record/csv.h"
+#include "record/lines.h"
 
 namespace kstream {
 namespace {
-
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 // Unescaped text of a string's content; `scratch` may hold it.
 std::string_view Unescaped(std::string_view content, std::string* scratch) {

@@ -170,7 +170,7 @@ void AppendBigEndian32(int64_t length, std::string* out) {
   for (int shift = 24; shift >= 0; shift -= 8) out->push_back(static_cast<char>(bits >> shift));
 }
 
-void AppendHeaders(std::span<const Header> headers, std::string* out) {
+void AppendHeaderPairs(std::span<const Header> headers, std::string* out) {
   for (const Header& header : headers) {
     if (&header != headers.data()) out->push_back(',');
     *out += header.name;
@@ -254,7 +254,7 @@ Status Format::AppendPieces(const Record& record, const Evaluate& evaluate,
         if (timed) *out += FormatRfc3339(record.timestamp);
         break;
       case Token::kHeaders:
-        AppendHeaders(record.headers, out);
+        AppendHeaderPairs(record.headers, out);
         break;
       case Token::kExpression:
         KSTREAM_RETURN_IF_ERROR(evaluate(expression++, out).At("%{" + piece.text + "}"));

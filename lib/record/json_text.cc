@@ -7,14 +7,14 @@
 namespace kstream::json {
 namespace {
 
-unsigned HexDigit(char c) {
+unsigned ValueOf(char c) {
   return static_cast<unsigned>(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
 }
 
 // The code unit of the four digits at `digits`.
 unsigned CodeUnit(const char* digits) {
-  return HexDigit(digits[0]) << 12 | HexDigit(digits[1]) << 8 | HexDigit(digits[2]) << 4 |
-         HexDigit(digits[3]);
+  return ValueOf(digits[0]) << 12 | ValueOf(digits[1]) << 8 | ValueOf(digits[2]) << 4 |
+         ValueOf(digits[3]);
 }
 
 void AppendUtf8(unsigned code, std::string* out) {

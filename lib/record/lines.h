@@ -15,6 +15,9 @@
 
 namespace kstream {
 
+// A file of text may begin with it.
+inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
 // Whether printing `bytes` on a line of their own would break the line.
 inline bool HasLineEnd(std::string_view bytes) {
   return !bytes.empty() && (std::memchr(bytes.data(), '\n', bytes.size()) != nullptr ||

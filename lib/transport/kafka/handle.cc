@@ -20,9 +20,9 @@ namespace {
 
 // A question is asked in turns, so that a refused log-in or a stop ends it early; turns without a
 // broker to ask stay short.
-constexpr std::chrono::milliseconds kTurn{100};
+constexpr std::chrono::milliseconds kFirstTurn{100};
 constexpr std::chrono::milliseconds kLongestTurn{3200};
-constexpr std::chrono::milliseconds kPause{20};  // between two that were answered at once
+constexpr std::chrono::milliseconds kAskPause{20};  // between two that were answered at once
 constexpr int kLastAskMs = 1000;
 
 // What an abandoned client may still call into lives to the end of the process.
@@ -180,7 +180,7 @@ Status Handle::Stopped(std::string_view what) const {
 
 Status Handle::Try(std::string_view what, const std::function<rd_kafka_resp_err_t(int ms)>& ask) {
   const Clock::time_point end = Clock::now() + deadline_;
-  for (std::chrono::milliseconds turn = kTurn;;) {
+  for (std::chrono::milliseconds turn = kFirstTurn;;) {
     const Clock::time_point begin = Clock::now();
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - begin);
     const rd_kafka_resp_err_t error =
@@ -196,7 +196,7 @@ Status Handle::Try(std::string_view what, const std::function<rd_kafka_resp_err_
     if (Clock::now() >= end) return silent() ? Unreachable() : ClusterError(error, what);
     // A broker that is there may be far away: a question must be given the time for its answer.
     if (error != RD_KAFKA_RESP_ERR__TRANSPORT) turn = std::min(2 * turn, kLongestTurn);
-    std::this_thread::sleep_until(begin + kPause);
+    std::this_thread::sleep_until(begin + kAskPause);
   }
 }
 

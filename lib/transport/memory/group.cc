@@ -158,7 +158,7 @@ GroupDescription Group::Describe() const {
   }
   description.state = Revoking() ? "PreparingRebalance" : "Stable";
   for (const MemberPtr& member : members_) {
-    GroupMember& shown = description.members.emplace_back();
+    auto& shown = description.members.emplace_back();
     shown.client_id = member->client_id;
     shown.instance_id = member->instance_id;
     shown.member_id = member->id;
