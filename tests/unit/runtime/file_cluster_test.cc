@@ -89,7 +89,7 @@ class FileClusterTest : public testing::Test {
     return all;
   }
 
-  const SystemClock clock_;
+  const SystemClock clock_{};
   TestFolder folder_;
   SourceSpec source_;
   std::vector<FileInput> inputs_;
