@@ -40,7 +40,8 @@ Status Committer::Turn() {
   if (!sealed_) return Status::Ok();
   KSTREAM_ASSIGN_OR_RETURN(const bool safe, Safe(std::chrono::milliseconds(0)));
   if (!safe) return Status::Ok();
-  KSTREAM_RETURN_IF_ERROR(Keep());
+  KSTREAM_ASSIGN_OR_RETURN(const bool kept, Keep(/*wait=*/false));
+  if (!kept) return Status::Ok();
   if (consumer_ && !sealed_positions_.empty()) {
     consumer_->CommitAsync(
         std::move(sealed_positions_),
@@ -54,9 +55,11 @@ Status Committer::Turn() {
 }
 
 Result<bool> Committer::Safe(std::chrono::milliseconds wait) {
-  if (!outputs_->transactional()) return outputs_->Pending(epoch_ - 1) == 0;
+  if (safe_) return true;
+  if (!outputs_->transactional()) return safe_ = outputs_->Pending(epoch_ - 1) == 0;
   const Result<bool> committed = outputs_->Commit(wait);
   if (!committed.ok() || *committed) Count(committed.status(), last_seal_);
+  safe_ = committed.ok() && *committed;
   return committed;
 }
 
@@ -88,7 +91,7 @@ Status Committer::Seal(Clock::Instant now) {
   last_seal_ = now;
   sealed_something_ = outputs_->sent() || !sealed_positions_.empty();
   if (outputs_->transactional()) {
-    if (!sealed_something_) return host_->KeepStores();
+    if (!sealed_something_) return host_->KeepStores(/*wait=*/true).status();
     KSTREAM_RETURN_IF_ERROR(outputs_->Seal(std::exchange(sealed_positions_, {}), consumer_));
   }
   outputs_->set_tag(++epoch_);
@@ -96,17 +99,18 @@ Status Committer::Seal(Clock::Instant now) {
   return Status::Ok();
 }
 
-Status Committer::Keep() {
-  sealed_ = false;
+Result<bool> Committer::Keep(bool wait) {
+  KSTREAM_ASSIGN_OR_RETURN(const bool kept, host_->KeepStores(wait));
+  if (!kept) return false;
+  sealed_ = safe_ = false;
   if (sealed_something_) kept_++;
-  KSTREAM_RETURN_IF_ERROR(host_->KeepStores());
   // Otherwise positions follow, and their acknowledgement counts.
   if (outputs_->transactional() || !consumer_) std::exchange(when_committed_, [] {})();
-  return Status::Ok();
+  return true;
 }
 
 void Committer::Reset() {
-  sealed_ = requested_ = false;
+  sealed_ = safe_ = requested_ = false;
   sealed_positions_.clear();
   last_seal_ = clock_.Steady();
   outputs_->set_tag(++epoch_);
@@ -125,13 +129,13 @@ Status Committer::Finish() {
   if (outputs_->transactional()) return FinishTransactions();
   if (sealed_) {
     KSTREAM_RETURN_IF_ERROR(outputs_->FlushTopics(kFlushLimit));
-    KSTREAM_RETURN_IF_ERROR(Keep());
+    KSTREAM_RETURN_IF_ERROR(Keep(/*wait=*/true).status());
   }
   KSTREAM_RETURN_IF_ERROR(host_->FlushTasks());
   KSTREAM_RETURN_IF_ERROR(outputs_->FlushFiles());
   KSTREAM_RETURN_IF_ERROR(host_->SealStores());
   KSTREAM_RETURN_IF_ERROR(outputs_->FlushTopics(kFlushLimit));
-  KSTREAM_RETURN_IF_ERROR(Keep());
+  KSTREAM_RETURN_IF_ERROR(Keep(/*wait=*/true).status());
   sealed_positions_.clear();
   // All of them: one whose last commit is still under way must be decided before somebody else
   // reads on.
@@ -150,7 +154,7 @@ Status Committer::FinishTransactions() {
   const auto await = [&]() -> Status {
     while (sealed_) {
       KSTREAM_ASSIGN_OR_RETURN(const bool safe, Safe(kCommitTurn));
-      if (safe) KSTREAM_RETURN_IF_ERROR(Keep());
+      if (safe) KSTREAM_RETURN_IF_ERROR(Keep(/*wait=*/true).status());
     }
     return Status::Ok();
   };

@@ -5,9 +5,9 @@
 // goes on at once; a later turn of its loop finds the epoch safe. At most one epoch is sealed at a
 // time, so tags modulo 2 tell epochs apart.
 //
-// At least once: safe is what is acknowledged. Then stores keep the epoch, and its offsets are
-// committed: in this order, so that after a crash a store may have seen records that are read
-// again, but has lost none.
+// At least once: safe is what is acknowledged. Then stores keep the epoch, beside the thread, and
+// its offsets are committed: in this order, so that after a crash a store may have seen records
+// that are read again, but has lost none.
 //
 // Exactly once: what was sent and the offsets are one transaction, and stores keep the epoch when
 // it is committed: on disk there is never what was aborted. An epoch in which nothing was sent and
@@ -41,8 +41,9 @@ class CommitHost {
   virtual Result<std::vector<transport::PartitionOffset>> Positions(bool all) = 0;
   // What to call once these positions are committed, if they are: tasks learn of it.
   virtual std::function<void()> WhenCommitted() = 0;
-  // All that was sent before the seal is safe: stores keep what they sealed.
-  virtual Status KeepStores() = 0;
+  // All that was sent before the seal is safe: stores keep what they sealed. False: they are still
+  // at it, and are asked again; never with `wait`.
+  virtual Result<bool> KeepStores(bool wait) = 0;
 };
 
 // Belongs to one thread.
@@ -80,7 +81,8 @@ class Committer {
   Status Seal(Clock::Instant now);
   // Whether the sealed epoch is safe, or becomes it within `wait`.
   Result<bool> Safe(std::chrono::milliseconds wait);
-  Status Keep();
+  // Whether the stores have the sealed epoch, which is safe; then it is over.
+  Result<bool> Keep(bool wait);
   Status FinishTransactions();
   void Committed(const Status& status, Clock::Instant since);
   // Counts a commit that was decided now.
@@ -95,6 +97,7 @@ class Committer {
 
   uint32_t epoch_ = 0;
   bool sealed_ = false;
+  bool safe_ = false;  // the sealed epoch is, and stores are about to keep it
   bool sealed_something_ = false;
   int64_t kept_ = 0;
   std::vector<transport::PartitionOffset> sealed_positions_;

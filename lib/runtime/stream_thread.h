@@ -83,7 +83,7 @@ class StreamThread final : private task::TaskHost, private CommitHost {
   Status SealStores() override;
   Result<std::vector<transport::PartitionOffset>> Positions(bool all) override;
   std::function<void()> WhenCommitted() override;
-  Status KeepStores() override;
+  Result<bool> KeepStores(bool wait) override;
 
   // stream_thread.cc: the loop.
   Status OpenReaders();

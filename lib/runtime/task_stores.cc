@@ -106,14 +106,19 @@ Status TaskStores::Seal() {
   return Status::Ok();
 }
 
-Status TaskStores::Keep(const std::string& incarnation) {
+Result<bool> TaskStores::Keep(const std::string& incarnation, bool wait) {
   const int64_t now = shared_->state->clock->WallMs();
+  bool kept = true;
   for (Store& store : stores_) {
-    if (!store.kept->sealed()) continue;  // its task came after the seal
-    const int64_t last = store.journal ? store.journal->last() : -1;
-    KSTREAM_RETURN_IF_ERROR(store.kept->Commit(incarnation, last, now));
+    if (!store.kept->sealed()) continue;  // it is kept, or its task came after the seal
+    if (!store.kept->committing()) {
+      const int64_t last = store.journal ? store.journal->last() : -1;
+      KSTREAM_RETURN_IF_ERROR(store.kept->StartCommit(incarnation, last, now));
+    }
+    KSTREAM_ASSIGN_OR_RETURN(const bool ended, store.kept->EndCommit(wait));
+    kept = kept && ended;
   }
-  return Status::Ok();
+  return kept;
 }
 
 size_t TaskStores::dirty_bytes() const {

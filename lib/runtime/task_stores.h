@@ -55,8 +55,8 @@ class TaskStores {
 
   // Epochs: see CommitHost.
   Status Seal();
-  // `incarnation`: of the application.
-  Status Keep(const std::string& incarnation);
+  // Whether what was sealed is kept by now; always, with `wait`. `incarnation`: of the application.
+  Result<bool> Keep(const std::string& incarnation, bool wait);
   // What is not kept yet, in bytes.
   size_t dirty_bytes() const;
 

@@ -49,10 +49,14 @@ std::function<void()> StreamThread::WhenCommitted() {
   };
 }
 
-Status StreamThread::KeepStores() {
+Result<bool> StreamThread::KeepStores(bool wait) {
   committed_bad_ += std::exchange(sealed_bad_, {});
-  for (auto& [id, stores] : stores_) KSTREAM_RETURN_IF_ERROR(stores->Keep(plan_->incarnation));
-  return Status::Ok();
+  bool kept = true;
+  for (auto& [id, stores] : stores_) {
+    KSTREAM_ASSIGN_OR_RETURN(const bool ended, stores->Keep(plan_->incarnation, wait));
+    kept = kept && ended;
+  }
+  return kept;
 }
 
 // What is not kept yet is memory: beyond its share it is sealed before its time. What is sealed

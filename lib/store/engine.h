@@ -75,6 +75,15 @@ class Engine {
   virtual Status Write(std::span<const Change> changes, const Checkpoint& checkpoint) = 0;
   // The same after forgetting all rows that are there, in one step with it.
   virtual Status Replace(std::span<const Change> changes, const Checkpoint& checkpoint) = 0;
+  // Begins what Write does (`forget`: Replace), beside the caller, who needs `changes` no longer
+  // when it returns. Until EndWrite has said how it ended, nothing else is written, and what is
+  // read may have it or not.
+  virtual Status StartWrite(std::span<const Change> changes, const Checkpoint& checkpoint,
+                            bool forget) {
+    return forget ? Replace(changes, checkpoint) : Write(changes, checkpoint);
+  }
+  // False: it goes on; never with `wait`. After a failure the engine is as it was before.
+  virtual Result<bool> EndWrite([[maybe_unused]] bool wait) { return true; }
   // The same as Write for the many rows of a restore, where a later change of a key wins. An engine
   // may gather them: they are seen, with their checkpoint, after EndLoad, Write or Flush at the
   // latest.

@@ -154,7 +154,12 @@ Status KeptStore::Seal(ChangelogSink* changelog) {
 }
 
 Status KeptStore::Commit(const std::string& incarnation, int64_t last, int64_t now) {
-  if (!is_sealed_) {
+  KSTREAM_RETURN_IF_ERROR(StartCommit(incarnation, last, now));
+  return EndCommit(/*wait=*/true).status();
+}
+
+Status KeptStore::StartCommit(const std::string& incarnation, int64_t last, int64_t now) {
+  if (!is_sealed_ || is_committing_) {
     return Status::Usage(fmt::format("store '{}': no epoch is sealed to be committed", name_));
   }
   KSTREAM_RETURN_IF_ERROR(EndLoad());
@@ -174,15 +179,25 @@ Status KeptStore::Commit(const std::string& incarnation, int64_t last, int64_t n
     for (const RowCache::Entry* entry : cache_.sealed()) {
       changes.push_back(ChangeOf(entry->key(), RowCache::SealedOf(*entry)));
     }
-    KSTREAM_RETURN_IF_ERROR(sealed_cleared_ ? engine_->Replace(changes, checkpoint)
-                                            : engine_->Write(changes, checkpoint));
+    KSTREAM_RETURN_IF_ERROR(engine_->StartWrite(changes, checkpoint, sealed_cleared_));
   }
-  cache_.Settle();
-  is_sealed_ = sealed_cleared_ = false;
+  is_committing_ = true;
   return Status::Ok();
 }
 
+Result<bool> KeptStore::EndCommit(bool wait) {
+  const Result<bool> ended = engine_->EndWrite(wait);
+  if (ended.ok() && !*ended) return false;
+  is_committing_ = false;
+  KSTREAM_RETURN_IF_ERROR(ended.status());
+  cache_.Settle();
+  is_sealed_ = sealed_cleared_ = false;
+  return true;
+}
+
 void KeptStore::Drop() {
+  // If it fails, the engine is without the epoch, which is restored.
+  if (std::exchange(is_committing_, false)) static_cast<void>(engine_->EndWrite(/*wait=*/true));
   cache_.Forget();
   may_be_loading_ = true;
   is_sealed_ = open_cleared_ = sealed_cleared_ = false;

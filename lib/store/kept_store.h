@@ -7,6 +7,9 @@
 // engine. So the engine always stands at a committed point, and disagrees with neither its
 // changelog nor itself, whenever the process dies.
 //
+// The write may go on beside the thread. The set stays sealed until it has ended, so that reads do
+// not ask how far it is.
+//
 //   Put -> open --Seal--> sealed --Commit--> engine
 //                |           |
 //                +---Drop----+--> forgotten: back to what the engine has
@@ -90,7 +93,12 @@ class KeptStore final : public KeyValueStore {
   // `last`: offset of the epoch's last changelog record, -1 if it wrote none. `now`: wall clock,
   // ms. After a failure the epoch is still sealed, and the engine without it.
   Status Commit(const std::string& incarnation, int64_t last, int64_t now);
-  // Other processors may use it after that.
+  // The same in two steps, between which the store may be used. EndCommit says whether the epoch is
+  // in the engine; with `wait` it always is, unless that has failed.
+  Status StartCommit(const std::string& incarnation, int64_t last, int64_t now);
+  bool committing() const { return is_committing_; }
+  Result<bool> EndCommit(bool wait);
+  // Waits for a commit under way. Other processors may use it after that.
   void Drop();
 
   // What open and sealed set take, bytes.
@@ -125,7 +133,7 @@ class KeptStore final : public KeyValueStore {
   mutable Meter meter_;
   uint64_t last_hash_ = 0;  // of the last change journaled by Seal
   bool open_cleared_ = false, sealed_cleared_ = false;
-  bool is_sealed_ = false, usable_ = true;
+  bool is_sealed_ = false, is_committing_ = false, usable_ = true;
   mutable bool may_be_loading_ = true;  // the engine, since it was opened or Drop
 };
 

@@ -6,6 +6,7 @@
 // that comes kFlushAfterMs after the last flush, by the time that its checkpoint says, starts one.
 //
 // A restore gathers rows, and a thread of its own makes a file of them while the next are gathered.
+// A large write, too, has a thread of its own: it takes a seventh of the time of a count.
 #include "store/rocksdb/rocksdb_engine.h"
 
 #include <fmt/format.h>
@@ -13,6 +14,7 @@
 #include <rocksdb/options.h>
 #include <rocksdb/write_batch.h>
 
+#include <chrono>
 #include <filesystem>
 #include <future>
 #include <mutex>
@@ -36,6 +38,8 @@ constexpr int64_t kFlushAfterMs = 30'000;
 // What a restore gathers is made a file, unless it is less than this.
 constexpr size_t kLeastBulkBytes = 1 << 20;
 constexpr size_t kKeptBatchBytes = 4 << 20;  // a larger batch is not kept for the next write
+constexpr size_t kLeastBesideBytes = 64
+                                     << 10;  // a smaller batch is written faster than a thread made
 constexpr uint64_t kReadingBudget = 64 << 20;
 // While a store is looked into, its owner may delete files between their listing and their opening.
 constexpr int kReadingAttempts = 10;
@@ -107,13 +111,16 @@ class RocksEngine final : public Engine {
   }
 
   Status Write(std::span<const Change> changes, const Checkpoint& checkpoint) override {
-    KSTREAM_RETURN_IF_ERROR(EndLoad());
-    return WriteBatch(changes, checkpoint, /*forget=*/false);
+    KSTREAM_RETURN_IF_ERROR(StartWrite(changes, checkpoint, /*forget=*/false));
+    return EndBeside();
   }
   Status Replace(std::span<const Change> changes, const Checkpoint& checkpoint) override {
-    KSTREAM_RETURN_IF_ERROR(EndLoad());
-    return WriteBatch(changes, checkpoint, /*forget=*/true);
+    KSTREAM_RETURN_IF_ERROR(StartWrite(changes, checkpoint, /*forget=*/true));
+    return EndBeside();
   }
+  Status StartWrite(std::span<const Change> changes, const Checkpoint& checkpoint,
+                    bool forget) override;
+  Result<bool> EndWrite(bool wait) override;
   Status Load(std::span<const Change> changes, const Checkpoint& checkpoint) override;
   Status EndLoad() override;
   Status Clear() override;
@@ -126,14 +133,16 @@ class RocksEngine final : public Engine {
     return Told(status, doing, directory_);
   }
   Status ReadCheckpoint();
-  Status WriteBatch(std::span<const Change> changes, const Checkpoint& checkpoint, bool forget);
+  Status FillBatch(std::span<const Change> changes, const Checkpoint& checkpoint, bool forget);
+  Status WriteBatch(const Checkpoint& checkpoint);
   void SetCheckpoint(Checkpoint checkpoint) {
     const std::lock_guard lock(checkpoint_mutex_);
     checkpoint_ = std::move(checkpoint);
   }
   Status FlushWhenOld(int64_t now);
   void StartIngest();
-  Status EndIngest() { return ingest_.valid() ? ingest_.get() : Status::Ok(); }
+  // Waits for what goes on beside the thread.
+  Status EndBeside() { return beside_.valid() ? beside_.get() : Status::Ok(); }
 
   const std::string directory_;
   const std::shared_ptr<SharedMemory> memory_;  // outlives db_
@@ -146,7 +155,9 @@ class RocksEngine final : public Engine {
   Checkpoint checkpoint_;
   int64_t flushed_ = 0;  // by the time of checkpoints; 0: nothing was written since opening
   bool is_read_only_ = false;
-  std::future<Status> ingest_;  // of rows gathered before those in bulk_; last, as it uses the rest
+  // The write of batch_, or the ingest of rows gathered before those in bulk_; last, as it uses the
+  // rest.
+  std::future<Status> beside_;
 };
 
 Status RocksEngine::OpenToWrite() {
@@ -216,8 +227,24 @@ Result<bool> RocksEngine::Find(std::string_view key, StoredRow* row) const {
   return true;
 }
 
-Status RocksEngine::WriteBatch(std::span<const Change> changes, const Checkpoint& checkpoint,
+Status RocksEngine::StartWrite(std::span<const Change> changes, const Checkpoint& checkpoint,
                                bool forget) {
+  KSTREAM_RETURN_IF_ERROR(EndLoad());
+  KSTREAM_RETURN_IF_ERROR(FillBatch(changes, checkpoint, forget));
+  if (batch_.GetDataSize() < kLeastBesideBytes) return WriteBatch(checkpoint);
+  beside_ = std::async(std::launch::async, [this, checkpoint] { return WriteBatch(checkpoint); });
+  return Status::Ok();
+}
+
+Result<bool> RocksEngine::EndWrite(bool wait) {
+  constexpr std::chrono::seconds kNow{0};
+  if (!wait && beside_.valid() && beside_.wait_for(kNow) != std::future_status::ready) return false;
+  KSTREAM_RETURN_IF_ERROR(EndBeside());
+  return true;
+}
+
+Status RocksEngine::FillBatch(std::span<const Change> changes, const Checkpoint& checkpoint,
+                              bool forget) {
   batch_.Clear();
   ::rocksdb::Status status;
   if (forget) status = batch_.DeleteRange(SliceOf(kRowsBegin), SliceOf(kRowsEnd));
@@ -234,7 +261,11 @@ Status RocksEngine::WriteBatch(std::span<const Change> changes, const Checkpoint
     status = batch_.Put(::rocksdb::SliceParts(&key, 1), ::rocksdb::SliceParts(parts, 2));
   }
   if (status.ok()) status = batch_.Put(SliceOf(kMetaKey), EncodeMeta(checkpoint));
-  if (status.ok()) status = db_->Write(write_options_, &batch_);
+  return Say(status, "write");
+}
+
+Status RocksEngine::WriteBatch(const Checkpoint& checkpoint) {
+  const ::rocksdb::Status status = db_->Write(write_options_, &batch_);
   if (batch_.GetDataSize() > kKeptBatchBytes) batch_ = ::rocksdb::WriteBatch();
   KSTREAM_RETURN_IF_ERROR(Say(status, "write"));
   SetCheckpoint(checkpoint);
@@ -246,7 +277,7 @@ Status RocksEngine::Load(std::span<const Change> changes, const Checkpoint& chec
   bulk_checkpoint_ = checkpoint;
   if (bulk_.bytes() < memory_->bulk_bytes()) return Status::Ok();
   if (is_read_only_) return EndLoad();
-  KSTREAM_RETURN_IF_ERROR(EndIngest());
+  KSTREAM_RETURN_IF_ERROR(EndBeside());
   StartIngest();
   return Status::Ok();
 }
@@ -258,19 +289,20 @@ void RocksEngine::StartIngest() {
     return status;
   };
   bulk_checkpoint_.reset();
-  ingest_ = std::async(std::launch::async, std::move(ingest));
+  beside_ = std::async(std::launch::async, std::move(ingest));
 }
 
 Status RocksEngine::EndLoad() {
-  KSTREAM_RETURN_IF_ERROR(EndIngest());
+  KSTREAM_RETURN_IF_ERROR(EndBeside());
   if (!bulk_checkpoint_) return Status::Ok();
   if (!is_read_only_ && bulk_.bytes() >= kLeastBulkBytes) {
     StartIngest();
-    return EndIngest();
+    return EndBeside();
   }
   const std::vector<Change> sorted = bulk_.Sorted();
   const Checkpoint checkpoint = *std::exchange(bulk_checkpoint_, std::nullopt);
-  Status status = WriteBatch(sorted, checkpoint, /*forget=*/false);
+  Status status = FillBatch(sorted, checkpoint, /*forget=*/false);
+  if (status.ok()) status = WriteBatch(checkpoint);
   bulk_.Clear();
   return status;
 }
@@ -288,7 +320,7 @@ Status RocksEngine::FlushWhenOld(int64_t now) {
 
 // Forgotten durably first: a crash must not bring the rows back. Then the space is given up.
 Status RocksEngine::Clear() {
-  (void)EndIngest();  // what it wrote goes, too
+  (void)EndBeside();  // what it wrote goes, too
   bulk_.Clear();
   bulk_checkpoint_.reset();
   ::rocksdb::WriteBatch batch;

@@ -56,9 +56,10 @@ class CommitterTest : public testing::Test, public CommitHost {
   std::function<void()> WhenCommitted() override {
     return [this, seal = asked_] { told_ = seal; };
   }
-  Status KeepStores() override {
+  Result<bool> KeepStores(bool wait) override {
     calls_ += "keep ";
-    return keep_;
+    KSTREAM_RETURN_IF_ERROR(keep_);
+    return wait || !at_it_;
   }
 
   void Write() {
@@ -93,6 +94,7 @@ class CommitterTest : public testing::Test, public CommitHost {
   bool all_ = false;  // when last asked
   std::string calls_;
   Status keep_;
+  bool at_it_ = false;  // stores are, as long as nobody waits for them
   ManualClock clock_;
   CommitMetrics metrics_;
   std::optional<Committer> committer_;
@@ -246,6 +248,30 @@ TEST_F(CommitterTest, WhatStoresCannotKeepIsNotCommitted) {
   EXPECT_EQ(Turn().code(), StatusCode::kState);
   Poll();
   EXPECT_EQ(Committed(kA), kNoOffset);
+}
+
+TEST_F(CommitterTest, WhileStoresAreAtItNothingIsCommittedAndNothingIsSealed) {
+  at_it_ = true;
+  ASSERT_TRUE(Turn().ok());
+  ASSERT_TRUE(Turn().ok());
+  Poll();
+  EXPECT_EQ(calls_, "flush seal positions keep keep ");
+  EXPECT_EQ(Committed(kA), kNoOffset);
+  EXPECT_EQ(committer_->kept(), 0);
+  at_it_ = false;
+  ASSERT_TRUE(EarlyTurn().ok());
+  EXPECT_EQ(Committed(kA), 1);
+  EXPECT_EQ(committer_->kept(), 1);
+}
+
+TEST_F(CommitterTest, TheEndWaitsForStoresThatAreAtIt) {
+  at_it_ = true;
+  ASSERT_TRUE(Turn().ok());
+  positions_ = {{kA, 2, ""}};
+  calls_.clear();
+  ASSERT_TRUE(committer_->Finish().ok());
+  EXPECT_EQ(calls_, "keep flush seal keep positions ");
+  EXPECT_EQ(Committed(kA), 2);
 }
 
 TEST_F(CommitterTest, ThatPositionsAreCommittedIsToldWhenTheyAre) {

@@ -322,13 +322,73 @@ TEST_P(KeptStores, WhatIsUsedOftenStaysInTheCache) {
   EXPECT_LE(store_->meter().gets_from_engine - before, 1000u);
 }
 
+// An engine that writes as late as it may.
+class Late final : public Engine {
+ public:
+  explicit Late(std::unique_ptr<Engine> engine) : engine_(std::move(engine)) {}
+
+  Status StartWrite(std::span<const Change> changes, const Checkpoint& checkpoint,
+                    bool forget) override {
+    EXPECT_FALSE(late_) << "a write is under way";
+    rows_.clear();
+    for (const Change& change : changes) {
+      std::optional<std::string> value;
+      if (change.value) value = *change.value;
+      rows_.push_back({std::string(change.key), std::move(value), change.timestamp});
+    }
+    late_ = [this, checkpoint, forget] {
+      std::vector<Change> copy;
+      for (const auto& [key, value, timestamp] : rows_) copy.push_back({key, value, timestamp});
+      return forget ? engine_->Replace(copy, checkpoint) : engine_->Write(copy, checkpoint);
+    };
+    return Status::Ok();
+  }
+  Result<bool> EndWrite(bool wait) override {
+    if (!late_) return true;
+    if (!wait) return false;
+    KSTREAM_RETURN_IF_ERROR(std::exchange(late_, nullptr)());
+    return true;
+  }
+
+  Result<bool> Find(std::string_view key, StoredRow* row) const override {
+    return engine_->Find(key, row);
+  }
+  std::unique_ptr<EngineIterator> NewIterator(std::string_view from,
+                                              std::optional<std::string_view> to) const override {
+    return engine_->NewIterator(from, to);
+  }
+  Checkpoint checkpoint() const override { return engine_->checkpoint(); }
+  Status Write(std::span<const Change> changes, const Checkpoint& checkpoint) override {
+    return engine_->Write(changes, checkpoint);
+  }
+  Status Replace(std::span<const Change> changes, const Checkpoint& checkpoint) override {
+    return engine_->Replace(changes, checkpoint);
+  }
+  Status Load(std::span<const Change> changes, const Checkpoint& checkpoint) override {
+    return engine_->Load(changes, checkpoint);
+  }
+  Status Clear() override { return engine_->Clear(); }
+  Status Flush() override { return engine_->Flush(); }
+  EngineStats Stats() const override { return engine_->Stats(); }
+  Status Close() override { return engine_->Close(); }
+
+ private:
+  const std::unique_ptr<Engine> engine_;
+  std::vector<std::tuple<std::string, std::optional<std::string>, int64_t>> rows_;
+  std::function<Status()> late_;
+};
+
 // The model: three maps as the header draws them, and a changelog. Everything a processor and the
-// runtime may do comes in random order, with a cache that is too small, roomy, or none.
+// runtime may do comes in random order, with a cache that is too small, roomy, or none, and writes
+// that end at once or late.
 class Trial {
  public:
   Trial(uint32_t seed, std::function<std::unique_ptr<Engine>()> open, bool is_durable)
       : random_(seed), open_(std::move(open)), is_durable_(is_durable) {
     if (seed % 3 != 0) budget_ = std::make_shared<RowBudget>(seed % 3 == 1 ? 2'000 : 1 << 20);
+    if (seed % 2 != 0) {
+      open_ = [open = std::move(open_)] { return std::make_unique<Late>(open()); };
+    }
     store_ = std::make_unique<KeptStore>("s", open_(), budget_);
   }
 
@@ -363,22 +423,32 @@ class Trial {
       last_ += static_cast<int64_t>(wrote_ = log_.Lines().size());
     } else if (what < 95) {
       if (!store_->sealed()) return;
-      ASSERT_TRUE(store_->Commit("abc", wrote_ > 0 ? last_ : -1, time_).ok());
-      engine_rows_ = sealed_rows_;
-      committed_ = last_;
-      committed_log_ = log_.rows_;
+      if (!store_->committing()) {
+        ASSERT_TRUE(store_->StartCommit("abc", wrote_ > 0 ? last_ : -1, time_).ok());
+        if (!*store_->EndCommit(/*wait=*/false)) return;
+      } else {
+        ASSERT_TRUE(*store_->EndCommit(/*wait=*/true));
+      }
+      Committed();
       ASSERT_EQ(engine_rows_, committed_log_) << "a restore would make something else";
     } else if (what < 98) {
-      store_->Drop();
-      Back();
+      Drop();
     } else if (is_durable_) {
+      Drop();
       store_.reset();
       store_ = std::make_unique<KeptStore>("s", open_(), budget_);
-      Back();
     }
   }
 
-  void Back() {
+  void Committed() {
+    engine_rows_ = sealed_rows_;
+    committed_ = last_;
+    committed_log_ = log_.rows_;
+  }
+
+  void Drop() {
+    if (store_->committing()) Committed();
+    store_->Drop();
     open_rows_ = engine_rows_;
     last_ = committed_;
     log_.rows_ = committed_log_;
