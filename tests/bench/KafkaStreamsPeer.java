@@ -13,8 +13,17 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.streams.KafkaStreams;
 import org.apache.kafka.streams.StreamsBuilder;
+import org.apache.kafka.streams.errors.StreamsUncaughtExceptionHandler.StreamThreadExceptionResponse;
+import org.apache.kafka.streams.kstream.Grouped;
+import org.apache.kafka.streams.kstream.KGroupedStream;
 import org.apache.kafka.streams.kstream.KStream;
+import org.apache.kafka.streams.kstream.KTable;
 import org.apache.kafka.streams.kstream.Materialized;
+import org.apache.kafka.streams.kstream.SessionWindows;
+import org.apache.kafka.streams.kstream.Suppressed;
+import org.apache.kafka.streams.kstream.Suppressed.BufferConfig;
+import org.apache.kafka.streams.kstream.TimeWindows;
+import org.apache.kafka.streams.kstream.Windowed;
 import org.apache.kafka.streams.processor.StateRestoreListener;
 
 /**
@@ -22,11 +31,12 @@ import org.apache.kafka.streams.processor.StateRestoreListener;
  * are advised to take for throughput. The filter parses each value with Jackson, the usual choice;
  * the count is by key, in RocksDB, with the caches that are the default.
  *
- * <p>usage: KafkaStreamsPeer copy|filter|count|restore IN OUT N, with the broker in KSTREAM_BROKERS
- * and a folder for its state in STATE_DIR. An application id, where it matters, is in APP, a
- * guarantee in GUARANTEE, a commit interval in COMMIT_MS. Prints one line of NAME=VALUE figures that
- * count from the first record on; of `restore`, which is a `count` that lost its state, from the
- * first record restored.
+ * <p>usage: KafkaStreamsPeer copy|filter|count|restore|tumbling|hopping|sessions IN OUT N, with the
+ * broker in KSTREAM_BROKERS and a folder for its state in STATE_DIR. An application id, where it
+ * matters, is in APP, a guarantee in GUARANTEE, a commit interval in COMMIT_MS; with EMIT=final the
+ * rows of windows come when these close. Prints one line of NAME=VALUE figures that count from the
+ * first record on; of `restore`, which is a `count` that lost its state, from the first record
+ * restored.
  */
 public final class KafkaStreamsPeer {
   private static final OperatingSystemMXBean PROCESS =
@@ -97,6 +107,48 @@ public final class KafkaStreamsPeer {
     }
   }
 
+  private static KTable<Windowed<byte[]>, Long> windows(
+      String mode, KGroupedStream<byte[], byte[]> groups) {
+    Duration tenSeconds = Duration.ofSeconds(10);
+    return switch (mode) {
+      case "tumbling" ->
+          groups
+              .windowedBy(TimeWindows.ofSizeWithNoGrace(tenSeconds))
+              .count(Materialized.as("counts"));
+      case "hopping" ->
+          groups
+              .windowedBy(
+                  TimeWindows.ofSizeWithNoGrace(tenSeconds.multipliedBy(6)).advanceBy(tenSeconds))
+              .count(Materialized.as("counts"));
+      case "sessions" ->
+          groups
+              .windowedBy(SessionWindows.ofInactivityGapWithNoGrace(tenSeconds.multipliedBy(3)))
+              .count(Materialized.as("counts"));
+      default -> throw new IllegalArgumentException("there is no mode " + mode);
+    };
+  }
+
+  private static byte[] text(Object object) {
+    return object.toString().getBytes(StandardCharsets.UTF_8);
+  }
+
+  private static byte[] keyOf(Windowed<byte[]> group) {
+    String key = new String(group.key(), StandardCharsets.UTF_8);
+    return text(key + "@" + group.window().start() + "@" + group.window().end());
+  }
+
+  private static KStream<byte[], byte[]> countWindows(
+      String mode, KStream<byte[], byte[]> source) {
+    KTable<Windowed<byte[]>, Long> counts =
+        windows(mode, source.groupByKey(Grouped.with(Serdes.ByteArray(), Serdes.ByteArray())));
+    if (setting("EMIT", "update").equals("final")) {
+      counts = counts.suppress(Suppressed.untilWindowCloses(BufferConfig.unbounded()));
+    }
+    return counts
+        .toStream((group, count) -> keyOf(group))
+        .mapValues(count -> count == null ? null : text(count));
+  }
+
   private static String setting(String name, String otherwise) {
     String value = System.getenv(name);
     return value == null ? otherwise : value;
@@ -142,14 +194,19 @@ public final class KafkaStreamsPeer {
               .groupByKey()
               .count(Materialized.as("counts"))
               .toStream()
-              .mapValues(count -> Long.toString(count).getBytes(StandardCharsets.UTF_8))
+              .mapValues(KafkaStreamsPeer::text)
               .to(args[2]);
-      default -> throw new IllegalArgumentException("there is no mode " + mode);
+      default -> countWindows(mode, source).to(args[2]);
     }
     KafkaStreams streams = new KafkaStreams(builder.build(), settings(mode));
     if (mode.equals("restore")) {
       streams.setGlobalStateRestoreListener(new RestoreMeter(meter));
     }
+    streams.setUncaughtExceptionHandler(
+        exception -> {
+          Runtime.getRuntime().halt(1); // nobody would count the rest
+          return StreamThreadExceptionResponse.SHUTDOWN_CLIENT;
+        });
     streams.start();
     meter.awaitAndPrint();
     // Its next start need not wait until the session of this one has run out.

@@ -7,7 +7,7 @@ loop and Kafka Streams take the time themselves, and from ours is taken what the
 on an empty topic (start, group, end). Kafka Streams stops its clock when it has read the last record,
 before the last output is acknowledged; ours and the raw loop's include that.
 
-usage: bench.py [--only files|topics|states] [--rounds N] [--build DIR]
+usage: bench.py [--only files|topics|states|windows] [--rounds N] [--build DIR]
 """
 
 import argparse
@@ -25,6 +25,7 @@ from files import on_files
 from peers import JARS, ROOT
 from states import on_states
 from topics import on_topics
+from windows import on_windows
 
 
 def machine():
@@ -40,7 +41,7 @@ def machine():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n\n')[0])
-    parser.add_argument('--only', choices=('files', 'topics', 'states'), help='one part of the table; files needs no broker')
+    parser.add_argument('--only', choices=('files', 'topics', 'states', 'windows'), help='one part of the table; files needs no broker')
     parser.add_argument('--rounds', type=int, default=3)
     parser.add_argument('--build', type=pathlib.Path, default=ROOT / 'build/bench')
     arguments = parser.parse_args()
@@ -53,7 +54,7 @@ def main():
     table = Table()
     # With brokers in the environment the tools would take a path for a topic.
     brokers = os.environ.pop('KSTREAM_BROKERS', None)
-    parts = {'files': on_files, 'topics': on_topics, 'states': on_states}
+    parts = {'files': on_files, 'topics': on_topics, 'states': on_states, 'windows': on_windows}
     notes = []
     for name in [arguments.only] if arguments.only else parts:
         if name != 'files':

@@ -115,12 +115,15 @@ Client Connect(rd_kafka_type_t type, Properties properties) {
   return client;
 }
 
-Client Producer() {
+// Idempotent or not: a batch that is sent again, as to a topic that has only just been made, comes
+// behind later ones where it is not, and what windows would then find late is no fault of theirs.
+Client Producer(const char* idempotence) {
   return Connect(RD_KAFKA_PRODUCER, {{"linger.ms", "20"},
                                      {"batch.num.messages", "100000"},
                                      {"batch.size", "1000000"},
                                      {"queue.buffering.max.messages", "1000000"},
-                                     {"partitioner", "murmur2_random"}});
+                                     {"partitioner", "murmur2_random"},
+                                     {"enable.idempotence", idempotence}});
 }
 
 void Send(rd_kafka_t* producer, const char* topic, std::string_view key, std::string_view value,
@@ -168,7 +171,7 @@ void AwaitTopics(rd_kafka_queue_t* queue) {
 }
 
 void Create(const char* name, int partitions) {
-  const Client client = Producer();
+  const Client client = Producer("false");
   std::array<char, 512> error;
   rd_kafka_NewTopic_t* topic =
       rd_kafka_NewTopic_new(name, partitions, 1, error.data(), error.size());
@@ -184,7 +187,7 @@ void Create(const char* name, int partitions) {
 }
 
 void Delete(const std::vector<const char*>& names) {
-  const Client client = Producer();
+  const Client client = Producer("false");
   std::vector<rd_kafka_DeleteTopic_t*> topics;
   for (const char* name : names) {
     topics.push_back(rd_kafka_DeleteTopic_new(name));
@@ -209,7 +212,7 @@ void Lines(int64_t count) {
 }
 
 void Fill(const char* topic, int64_t count) {
-  const Client producer = Producer();
+  const Client producer = Producer("true");
   Orders orders;
   for (int64_t i = 0; i < count; ++i) {
     const Orders::Order order = orders.Next();
@@ -224,7 +227,7 @@ void Fill(const char* topic, int64_t count) {
 void Keys(const char* topic, int64_t count) {
   constexpr int64_t kStride =
       7'368'787;  // a prime: each key once, while count is none of its multiples
-  const Client producer = Producer();
+  const Client producer = Producer("true");
   std::array<char, 32> key;
   std::array<char, 32> value;
   for (int64_t i = 0; i < count; ++i) {
@@ -273,7 +276,7 @@ Client ConsumerOf(const char* topic) {
 
 void Copy(const char* in, const char* out, int64_t count) {
   const Client consumer = ConsumerOf(in);
-  const Client producer = Producer();
+  const Client producer = Producer("false");
   rd_kafka_queue_t* queue = rd_kafka_queue_get_consumer(consumer.get());
   std::vector<rd_kafka_message_t*> batch(10'000);
   int64_t done = 0;

@@ -1,99 +1,16 @@
 """With state: counts by key in RocksDB, under both guarantees; restores; and more keys than memory holds."""
 
-import contextlib
 import os
-import pathlib
 import re
 import shutil
-import statistics
 import subprocess
-import tempfile
-import time
 
-from contest import Contender, Run, die, execute, say, take_turns
-from peers import PARTITIONS, TOPIC_RECORDS, Topics, compile_peer, read_figures
+from contest import Contender, die, say, take_turns
+from counting import EOS, Counting
+from peers import PARTITIONS, TOPIC_RECORDS, Topics, compile_peer
 
 MANY_KEYS = 10_000_000
-EOS = ('--guarantee', 'exactly-once')
 OFTEN = ('--commit-interval', '200ms')  # the default under exactly-once
-SETTLE_SECONDS = 3
-
-
-def sum_of_table(topic):
-    """What the latest counts of all keys add up to: the number of records that were counted."""
-    kcat = subprocess.Popen(
-        ['kcat', '-C', '-q', '-e', '-b', os.environ['KSTREAM_BROKERS'], '-t', topic, '-o', 'beginning',
-         '-f', '%k %s\n'], stdout=subprocess.PIPE, text=True)
-    counts = dict(line.split(' ', 1) for line in kcat.stdout)
-    if kcat.wait() != 0:
-        die(f'kcat could not read {topic}')
-    return sum(int(re.search(r'(\d+)}?$', count)[1]) for count in counts.values())
-
-
-class Counting:
-    """Runs of both sides, each with a topic, a group and a directory of its own unless they are given."""
-
-    def __init__(self, tools, java, topics, work):
-        self.tools, self.java, self.topics, self.work = tools, java, topics, work
-        self.checked = set()
-        self.empty = topics.create('empty')
-        self.exact = self._knows(EOS)
-        self.idle = {flags: self._idle(flags) for flags in ([(), EOS] if self.exact else [()])}
-
-    def _knows(self, flags):
-        """Whether this build can do it."""
-        return subprocess.run([self.tools / 'kstream-agg', '--explain', '-b', os.environ['KSTREAM_BROKERS'],
-                               '-i', self.empty, '-o', 'out', '-G', 'bench', '--count', *flags],
-                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
-
-    def _idle(self, flags):
-        runs = [self._with_sink(lambda sink: self.agg(self.empty, sink, flags)) for _ in range(3)]
-        return Run(*(statistics.median(getattr(run, it) for run in runs) for it in ('wall', 'cpu', 'rss')))
-
-    def _with_sink(self, measure, records=None, name=None):
-        """`records`: what the counts of the contender's first run must add up to."""
-        sink = self.topics.create('out')
-        time.sleep(SETTLE_SECONDS)  # what the broker has yet to do for the last run is not this one's to pay
-        run = measure(sink)
-        if records and name not in self.checked:
-            self.checked.add(name)
-            if (counted := sum_of_table(sink)) != records:
-                die(f'{name} has counted {counted} records of {records}')
-        self.topics.delete(sink)
-        return run
-
-    @contextlib.contextmanager
-    def _state(self, kept):
-        if kept:
-            yield kept
-        else:
-            with tempfile.TemporaryDirectory(dir=self.work) as state:
-                yield pathlib.Path(state)
-
-    def agg(self, source, sink, flags=(), app=None, kept=None):
-        with self._state(kept) as state:
-            return execute([self.tools / 'kstream-agg', '-b', os.environ['KSTREAM_BROKERS'], '-i', source,
-                            '-o', sink, '-G', app or f'{sink}-{time.monotonic_ns()}',
-                            '--state-dir', state, '-e', '--count', *flags])
-
-    def less_idle(self, run, flags=()):
-        idle = self.idle[EOS if EOS[0] in flags else ()]
-        return Run(run.wall - idle.wall, run.cpu - idle.cpu, run.rss, run.output, run.errors)
-
-    def kstream(self, source, *flags, records=TOPIC_RECORDS):
-        name = ' '.join(['kstream-agg --count', *flags])
-        return Contender(name, records, lambda: self.less_idle(self._with_sink(
-            lambda sink: self.agg(source, sink, flags), records, name), flags), ours=True)
-
-    def peer(self, mode, source, sink, kept=None, **settings):
-        with self._state(kept) as state:
-            return read_figures(execute(
-                [*self.java, mode, source, sink, str(TOPIC_RECORDS)], capture=True,
-                env={'STATE_DIR': str(state), **settings}))
-
-    def kafka_streams(self, source, name, **settings):
-        return Contender(name, TOPIC_RECORDS, lambda: self._with_sink(
-            lambda sink: self.peer('count', source, sink, **settings), TOPIC_RECORDS, name))
 
 
 def on_counts(counting, source, rounds, table):
