@@ -48,7 +48,6 @@ class AppReset final : public Reset {
   Status LookAtInputs(Facts* facts);
   Status LookAtDirectory(Facts* facts);
   Status Adopt(const std::string& topic, Facts* facts);
-  Status CheckMembers(const transport::GroupDescription& group) const;
   Status CheckUnlisted(const Facts& facts);
   // What the steps change together is asked for by one request.
   Status SetOffsets(const std::vector<ResetStep>& plan,

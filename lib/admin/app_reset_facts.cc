@@ -5,22 +5,16 @@
 #include <algorithm>
 
 #include "admin/app_reset.h"
+#include "admin/members.h"
 #include "admin/ownership.h"
 #include "base/log.h"
 #include "base/printable.h"
-#include "runtime/run_state.h"
-#include "transport/timeouts.h"
 
 namespace kstream::admin {
 namespace {
 
 using runtime::InternalTopic;
 using transport::TopicPartition;
-
-// How long brokers wait for one that is silent, unless it said otherwise when it joined.
-std::chrono::milliseconds SessionOf(const ClusterOptions& home) {
-  return runtime::MillisecondsOf(home.consumer, "session.timeout.ms", transport::kSessionTimeout);
-}
 
 InternalTopic::Kind KindOf(std::string_view topic) {
   if (topic.ends_with("-changelog")) return InternalTopic::Kind::kChangelog;
@@ -49,33 +43,9 @@ Result<AppReset::Facts> AppReset::Look() {
                   options_.app, options_.state_dir));
 }
 
-// Lists who is there. Static members do not leave by themselves.
-Status AppReset::CheckMembers(const transport::GroupDescription& group) const {
-  if (group.members.empty()) return Status::Ok();
-  std::vector<std::string> shown;
-  bool is_static = false;
-  for (const transport::GroupMember& member : group.members) {
-    is_static |= !member.instance_id.empty();
-    shown.push_back(
-        Printable(member.instance_id.empty()
-                      ? fmt::format("{} on {}", member.member_id, member.host)
-                      : fmt::format("{} on {} (static)", member.instance_id, member.host)));
-  }
-  std::string text = fmt::format("application {} has {} member{}: stop {} first: {}", options_.app,
-                                 shown.size(), shown.size() == 1 ? "" : "s",
-                                 shown.size() == 1 ? "it" : "them", fmt::join(shown, ", "));
-  if (is_static) {
-    text += fmt::format(
-        "; a static member that was stopped stays for its session timeout, so try "
-        "again in {} s at most",
-        (SessionOf(options_.home).count() + 999) / 1000);
-  }
-  return Status::Refused(std::move(text));
-}
-
 Status AppReset::LookAtGroup(Facts* facts) {
   KSTREAM_ASSIGN_OR_RETURN(const auto group, admin_->DescribeGroup(options_.app));
-  KSTREAM_RETURN_IF_ERROR(CheckMembers(group));
+  KSTREAM_RETURN_IF_ERROR(CheckNoMembers(options_.app, group, options_.home));
   KSTREAM_ASSIGN_OR_RETURN(const auto offsets, admin_->GroupOffsets(options_.app));
   for (const auto& offset : offsets) facts->committed[offset.partition] = offset.offset;
   facts->group = !group.state.empty() || !offsets.empty();

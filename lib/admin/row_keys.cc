@@ -49,6 +49,7 @@ Result<RowKeys> RowKeys::Of(StoreView* view) {
           keys.spans_ = dsl::SpanKey::Kind::kSession;
         } else if (spec->kind == WindowSpec::Kind::kSliding) {
           keys.spans_ = dsl::SpanKey::Kind::kMoment;
+          keys.reach_ = spec->size.count();
         } else {
           keys.windows_.emplace(*spec);
         }
@@ -57,7 +58,8 @@ Result<RowKeys> RowKeys::Of(StoreView* view) {
   return keys;
 }
 
-// A span has both its ends, and the time of its row is the second.
+// A span has both its ends, and the time of its row is the second. A moment is asked for by any
+// time that some window holds together with it.
 bool RowKeys::ReadSpan(std::string_view stored_key, const RowQuery& query, InspectedRow* row) {
   std::optional<dsl::SpanKey> span = dsl::SpanKey::Parse(*spans_, stored_key);
   if (!span) return false;
@@ -65,9 +67,34 @@ bool RowKeys::ReadSpan(std::string_view stored_key, const RowQuery& query, Inspe
   row->key = group_;
   row->window_start = span->start;
   row->window_end = row->timestamp;
-  const bool holds =
-      !query.at_window || (span->start <= *query.at_window && *query.at_window <= row->timestamp);
+  const bool holds = !query.at_window || (span->start - reach_ <= *query.at_window &&
+                                          *query.at_window <= row->timestamp + reach_);
   return holds && Asks(query, group_);
+}
+
+bool RowKeys::Fits(std::string_view stored_key) const {
+  if (!windowed()) return true;
+  if (stored_key == dsl::kWindowsKey) return true;
+  if (spans_) return dsl::SpanKey::Parse(*spans_, stored_key) || dsl::TimerKey::Parse(stored_key);
+  const auto start = dsl::StartOfKey(stored_key);
+  return start && windows_->At(*start);
+}
+
+Result<std::optional<uint64_t>> RowKeys::CountWindows(StoreView* view) const {
+  if (!windows_) return std::optional<uint64_t>();
+  uint64_t count = 0;
+  std::optional<std::string> from = dsl::kWindowsKey + '\0';
+  while (from) {
+    const std::string at = *std::exchange(from, std::nullopt);
+    KSTREAM_RETURN_IF_ERROR(
+        view->Scan(at, std::nullopt, [&](std::string_view key, std::string_view, int64_t) {
+          const auto start = dsl::StartOfKey(key);
+          if (start && windows_->At(*start)) count++;
+          if (start && *start < INT64_MAX) from = dsl::WindowPrefix(*start + 1);
+          return false;
+        }));
+  }
+  return std::optional(count);
 }
 
 bool RowKeys::Read(std::string_view stored_key, const RowQuery& query, InspectedRow* row) {

@@ -22,6 +22,15 @@ class RowKeys {
   static Result<RowKeys> Of(StoreView* view);
 
   bool windowed() const { return windows_ || spans_; }
+  // Of sliding windows the store has moments, which several windows hold.
+  bool has_moments() const { return spans_ == dsl::SpanKey::Kind::kMoment; }
+  bool has_sessions() const { return spans_ == dsl::SpanKey::Kind::kSession; }
+  // Whether a key is one that such a store has: of a window, a span, or a timer of spans, or what
+  // says which windows these are; any key, where the store has no windows.
+  bool Fits(std::string_view stored_key) const;
+  // How many windows have rows, by as many look-ups; nullopt: the store has none, or has spans, of
+  // which that is not told without a walk.
+  Result<std::optional<uint64_t>> CountWindows(StoreView* view) const;
   // Fills in key and window of a row, whose timestamp is known; false: it is none, or none that the
   // query asks for. The key lives until the next call.
   bool Read(std::string_view stored_key, const RowQuery& query, InspectedRow* row);
@@ -34,6 +43,7 @@ class RowKeys {
 
   std::optional<dsl::AlignedWindows> windows_;
   std::optional<dsl::SpanKey::Kind> spans_;
+  int64_t reach_ = 0;  // of sliding windows: how far apart two moments of one window may be, ms
   std::string group_;
 };
 

@@ -13,37 +13,6 @@ constexpr char kRow = 1, kDeleted = 0;
 constexpr uint64_t kSpillMemory = uint64_t{64} << 20;
 constexpr size_t kSpillRows = 4096;
 
-// Walks over both, the newer hiding the older.
-class Merged {
- public:
-  Merged(store::EngineIterator* base, store::EngineIterator* over) : base_(base), over_(over) {}
-
-  // Steps to the next row that is there. False: there is none.
-  bool Next() {
-    for (;;) {
-      if (at_ != nullptr) at_->Next();
-      const bool base = base_ != nullptr && base_->Valid(), over = over_->Valid();
-      if (!base && !over) return false;
-      at_ = base && (!over || base_->key() < over_->key()) ? base_ : over_;
-      if (at_ == base_) return true;
-      if (base && base_->key() == over_->key()) base_->Next();
-      if (over_->value().front() == kRow) return true;
-    }
-  }
-  std::string_view key() const { return at_->key(); }
-  std::string_view value() const { return at_ == base_ ? at_->value() : at_->value().substr(1); }
-  int64_t timestamp() const { return at_->timestamp(); }
-  Status status() const {
-    if (base_ != nullptr) KSTREAM_RETURN_IF_ERROR(base_->status());
-    return over_->status();
-  }
-
- private:
-  store::EngineIterator* const base_;
-  store::EngineIterator* const over_;
-  store::EngineIterator* at_ = nullptr;
-};
-
 }  // namespace
 
 StoreView::StoreView(std::unique_ptr<store::Engine> base, Room room, size_t most)
@@ -91,16 +60,55 @@ Status StoreView::Spill() {
   return Status::Ok();
 }
 
+Result<StoreView::Cursor> StoreView::Walk(std::string_view from,
+                                          std::optional<std::string_view> to) {
+  KSTREAM_RETURN_IF_ERROR(over_->EndLoad());
+  Cursor cursor;
+  if (base_) cursor.base_ = base_->NewIterator(from, to);
+  cursor.over_ = over_->NewIterator(from, to);
+  return cursor;
+}
+
+bool StoreView::Cursor::Next() {
+  for (;;) {
+    if (at_ != nullptr) at_->Next();
+    const bool base = base_ && base_->Valid(), over = over_->Valid();
+    if (!base && !over) return false;
+    at_ = base && (!over || base_->key() < over_->key()) ? base_.get() : over_.get();
+    if (at_ == base_.get()) return true;
+    if (base && base_->key() == over_->key()) base_->Next();
+    if (over_->value().front() == kRow) return true;
+  }
+}
+
+std::string_view StoreView::Cursor::value() const {
+  return at_ == base_.get() ? at_->value() : at_->value().substr(1);
+}
+
+Status StoreView::Cursor::status() const {
+  if (base_) KSTREAM_RETURN_IF_ERROR(base_->status());
+  return over_->status();
+}
+
 Status StoreView::Scan(std::string_view from, std::optional<std::string_view> to,
                        const Visitor& visit) {
-  KSTREAM_RETURN_IF_ERROR(over_->EndLoad());
-  const auto base = base_ ? base_->NewIterator(from, to) : nullptr;
-  const auto over = over_->NewIterator(from, to);
-  Merged rows(base.get(), over.get());
+  KSTREAM_ASSIGN_OR_RETURN(Cursor rows, Walk(from, to));
   while (rows.Next()) {
     if (!visit(rows.key(), rows.value(), rows.timestamp())) return Status::Ok();
   }
   return rows.status();
+}
+
+Result<bool> StoreView::Find(std::string_view key, StoredRow* row) {
+  const std::string behind = std::string(key) + '\0';
+  bool found = false;
+  KSTREAM_RETURN_IF_ERROR(
+      Scan(key, behind, [&](std::string_view, std::string_view value, int64_t timestamp) {
+        row->value = value;
+        row->timestamp = timestamp;
+        return found = true;
+      }));
+  return found;
 }
 
 }  // namespace kstream::admin

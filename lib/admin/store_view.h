@@ -43,6 +43,27 @@ class StoreView {
       std::function<bool(std::string_view key, std::string_view value, int64_t timestamp)>;
   Status Scan(std::string_view from, std::optional<std::string_view> to, const Visitor& visit);
 
+  // Fills in *row. False: there is no such key.
+  Result<bool> Find(std::string_view key, StoredRow* row);
+
+  // As Scan, step by step: stands on a row after each Next that returns true. Nothing is laid
+  // while it lives.
+  class Cursor {
+   public:
+    bool Next();
+    // Valid until Next.
+    std::string_view key() const { return at_->key(); }
+    std::string_view value() const;
+    int64_t timestamp() const { return at_->timestamp(); }
+    Status status() const;
+
+   private:
+    friend class StoreView;
+    std::unique_ptr<store::EngineIterator> base_, over_;  // the second hides the first
+    store::EngineIterator* at_ = nullptr;
+  };
+  Result<Cursor> Walk(std::string_view from = "", std::optional<std::string_view> to = {});
+
  private:
   Status Spill();
 

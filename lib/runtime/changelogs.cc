@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstdint>
 #include <limits>
+#include <span>
 
 #include "runtime/safeguards.h"
 
@@ -85,6 +86,15 @@ int64_t RowTimeOf(const Record& record) {
     if (error == std::errc() && read == end) return time;
   }
   return record.timestamp;
+}
+
+ChangelogRecord::ChangelogRecord(const store::Change& change, int64_t now)
+    : time_(fmt::format("{}", change.timestamp)), header_{kRowTimeHeader, time_} {
+  record_.key = change.key;
+  record_.value = change.value;
+  record_.headers = std::span(&header_, 1);
+  record_.timestamp = now;
+  record_.timestamp_type = TimestampType::kCreateTime;
 }
 
 std::string WhyAnew(const store::Checkpoint& at, std::string_view incarnation,

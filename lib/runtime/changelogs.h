@@ -51,6 +51,20 @@ inline constexpr std::string_view kRowTimeHeader = "kstream.timestamp";
 // That time; the record's own where the header is none.
 int64_t RowTimeOf(const Record& record);
 
+// The record that journals a change, stamped with the wall clock `now`, ms. A view of the change.
+class ChangelogRecord {
+ public:
+  ChangelogRecord(const store::Change& change, int64_t now);
+  ChangelogRecord(const ChangelogRecord&) = delete;
+  ChangelogRecord& operator=(const ChangelogRecord&) = delete;
+  const Record& record() const { return record_; }
+
+ private:
+  const std::string time_;
+  const Header header_;
+  Record record_;
+};
+
 // Why a store that stands at `at` cannot go on from there in a changelog of these ends, and has to
 // be made anew; empty: it can, unless the record that it stands at is another. `now`: wall clock,
 // ms.

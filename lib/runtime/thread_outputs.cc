@@ -102,16 +102,9 @@ class TopicSink final : public task::RecordSink {
 };
 
 Status Changelog::Append(const store::Change& change) {
-  const std::string time = fmt::format("{}", change.timestamp);
-  const Header header{kRowTimeHeader, time};
-  Record record;
-  record.key = change.key;
-  if (change.value) record.value = *change.value;
-  record.headers = std::span(&header, 1);
-  record.timestamp = outputs_->state_->clock->WallMs();
-  record.timestamp_type = TimestampType::kCreateTime;
+  const ChangelogRecord record(change, outputs_->state_->clock->WallMs());
   sent_ = outputs_->tag_;
-  Status sent = outputs_->Put(producer_, topic_, partition_, record);
+  Status sent = outputs_->Put(producer_, topic_, partition_, record.record());
   // No record of an input is bad here: the store cannot be kept.
   if (sent.code() == StatusCode::kData) {
     return {StatusCode::kState, std::string(sent.message())};

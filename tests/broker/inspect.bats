@@ -63,8 +63,11 @@ steps() { jq -r '[.step, .topic, .partition, .to] | map(select(. != null)) | joi
   assert_equal "$(inspect scan 2>/dev/null | table)" "$want"
   try 0 inspect get u5
   try 1 local_only get u5
+  # Nor does anything else with brokers: what is not here is read from its changelog.
   rm -r state
-  try 6 inspect scan
+  try 6 local_only scan
+  try 0 inspect scan
+  assert_equal "$(table <<<"$output")" "$want"
   try 0 inspect scan --from-changelog
   assert_equal "$(table <<<"$output")" "$want"
   try 0 inspect get u5 --from-changelog

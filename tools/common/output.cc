@@ -1,9 +1,8 @@
 #include "common/output.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "common/process.h"
 
@@ -11,6 +10,13 @@ namespace kstream::tools {
 namespace {
 
 constexpr size_t kGather = 64 << 10;
+constexpr size_t kRowsForWidths = 1000;
+
+// In characters, as far as each takes one column.
+size_t WidthOf(std::string_view utf8) {
+  return static_cast<size_t>(
+      std::count_if(utf8.begin(), utf8.end(), [](char c) { return (c & 0xc0) != 0x80; }));
+}
 
 // A name of a file or topic may hold anything; on a terminal it must do nothing.
 std::string Cell(const nlohmann::ordered_json& value) {
@@ -34,28 +40,41 @@ void Output::Row(const nlohmann::ordered_json& row, bool pretty) {
   if (!pretty) {
     return Line(row.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   }
-  if (table_.empty()) {
-    auto& names = table_.emplace_back();
-    for (const auto& [name, value] : row.items()) names.push_back(name);
+  if (!has_cells()) {
+    names_.clear();
+    for (const auto& [name, value] : row.items()) names_.push_back(name);
+    Cells(names_);
   }
-  auto& cells = table_.emplace_back();
-  for (const std::string& name : table_.front()) {
+  std::vector<std::string> cells;
+  for (const std::string& name : names_) {
     cells.push_back(row.contains(name) ? Cell(row.at(name)) : "-");
   }
+  Cells(std::move(cells));
+}
+
+void Output::Cells(std::vector<std::string> cells) {
+  if (!widths_.empty()) return Aligned(cells);
+  table_.push_back(std::move(cells));
+  if (table_.size() > kRowsForWidths) Table();
 }
 
 void Output::Table() {
-  if (table_.empty()) return;
-  std::vector<size_t> widths(table_.front().size());
   for (const auto& row : table_) {
-    for (size_t i = 0; i < row.size(); i++) widths[i] = std::max(widths[i], row[i].size());
+    widths_.resize(std::max(widths_.size(), row.size()));
+    for (size_t i = 0; i < row.size(); i++) widths_[i] = std::max(widths_[i], WidthOf(row[i]));
   }
-  for (const auto& row : table_) {
-    std::string line;
-    for (size_t i = 0; i + 1 < row.size(); i++) line += fmt::format("{:<{}}  ", row[i], widths[i]);
-    Line(line + row.back());
-  }
+  for (const auto& row : table_) Aligned(row);
   table_.clear();
+}
+
+void Output::Aligned(const std::vector<std::string>& cells) {
+  std::string line;
+  for (size_t i = 0; i + 1 < cells.size(); i++) {
+    line += cells[i];
+    const size_t width = WidthOf(cells[i]), wanted = i < widths_.size() ? widths_[i] : 0;
+    line.append(2 + (wanted > width ? wanted - width : 0), ' ');
+  }
+  Line(line + cells.back());
 }
 
 void Output::Write() {
@@ -69,6 +88,7 @@ void Output::Write() {
 
 Status Output::Flush() {
   Table();
+  widths_.clear();
   Write();
   return status_;
 }

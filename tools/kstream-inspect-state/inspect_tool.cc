@@ -34,9 +34,7 @@ Setter SetNumber(std::optional<int64_t>* target, int64_t most) {
 // What all --to-... and their kin are called together.
 constexpr std::string_view kTarget = "a target of reset";
 
-Json OrNull(const std::optional<std::string>& text) { return text ? Json(*text) : Json(); }
 Json OrNull(const std::optional<int64_t>& number) { return number ? Json(*number) : Json(); }
-
 Json OrNull(const std::string& text) { return text.empty() ? Json() : Json(text); }
 
 // What does not apply is left out, but in a table.
@@ -57,15 +55,20 @@ Json StepToJson(const ResetStep& step, bool all) {
 
 const std::vector<InspectTool::Command>& InspectTool::Commands() {
   static const std::vector<Command> kCommands = {
-      {"ls", "", {}, &InspectTool::List},
-      {"get", "KEY", {"--store", "--task", "--from-changelog"}, &InspectTool::Get},
+      {"ls", {}, {}, &InspectTool::List},
+      {"get", {"KEY"}, {"--store", "--task", "--from-changelog"}, &InspectTool::Get},
       {"scan",
-       "",
+       {},
        {"--store", "--task", "--from-changelog", "--prefix", "--from", "--to", "--at-window",
         "--limit"},
        &InspectTool::Scan},
-      {"stats", "", {"--store", "--task", "--from-changelog"}, &InspectTool::Stats},
-      {"reset", "", {kTarget, "--backup", "--adopt", "--execute"}, &InspectTool::RunReset}};
+      {"stats", {}, {"--store", "--task", "--from-changelog"}, &InspectTool::Stats},
+      {"history", {"KEY"}, {"--store", "--task", "--limit"}, &InspectTool::History},
+      {"dump", {}, {"--store", "--task", "--from-changelog"}, &InspectTool::Dump},
+      {"load", {"FILE"}, {"--store", "--replace", "--execute"}, &InspectTool::RunLoad},
+      {"diff", {"A", "B"}, {"--store", "--task"}, &InspectTool::Diff},
+      {"verify", {}, {"--store", "--task"}, &InspectTool::Verify},
+      {"reset", {}, {kTarget, "--backup", "--adopt", "--execute"}, &InspectTool::RunReset}};
   return kCommands;
 }
 
@@ -73,11 +76,13 @@ void InspectTool::Setup(CommandLine* line) {
   line->groups.push_back(Where());
   line->groups.push_back(Rows());
   line->groups.push_back(ResetFlags());
-  line->positional.metavar = "COMMAND [KEY]";
+  line->positional.metavar = "COMMAND [ARGUMENT]...";
   line->positional.help =
       "ls: stores, their tasks, size and age (without --app: applications); get KEY: its row; "
-      "scan: rows in the order of keys; stats: exact sums over all rows; reset: back to a "
-      "beginning";
+      "scan: rows in the order of keys; stats: exact sums over all rows; history KEY: what its "
+      "changelog has of it; dump: rows for load; load FILE: put rows into a store; diff A B: what "
+      "two states have differently; verify: compare the directory with its changelog; reset: back "
+      "to a beginning";
   line->positional.set = Append(&words_);
   line->positional.many = true;
   for (const Command& command : Commands()) line->positional.choices.push_back(command.name);
@@ -143,6 +148,10 @@ FlagGroup InspectTool::Rows() {
             .metavar = "N",
             .help = "at most N rows",
             .set = Seen("--limit", SetNumber(&limit_, INT64_MAX))},
+           {.names = "--replace",
+            .metavar = "",
+            .help = "with load: rows that the file does not have are deleted",
+            .set = Seen("--replace", Set(&replace_))},
            {.names = "--pretty",
             .metavar = "",
             .help = "for people instead of JSON lines",
@@ -185,7 +194,7 @@ FlagGroup InspectTool::ResetFlags() {
             .set = Seen("--adopt", Append(&adopt_))},
            {.names = "--execute",
             .metavar = "",
-            .help = "do it; without this the plan is printed, and nothing is changed",
+            .help = "do it (reset, load); without this the plan is printed, and nothing is changed",
             .set = Seen("--execute", Set(&execute_))}}};
 }
 
@@ -194,11 +203,12 @@ Status InspectTool::CheckFlags(const Command& command) const {
     if (std::ranges::find(command.flags, flag) != command.flags.end()) continue;
     return Status::Usage(fmt::format("{} says nothing to {}", flag, command.name));
   }
-  const size_t arguments = words_.size() - 1, wanted = command.argument.empty() ? 0 : 1;
-  if (arguments < wanted) {
-    return Status::Usage(fmt::format("{} needs a {}", command.name, command.argument));
+  const size_t given = words_.size() - 1, wanted = command.arguments.size();
+  if (given < wanted) {
+    return Status::Usage(
+        fmt::format("{} needs {}", command.name, fmt::join(command.arguments, " and ")));
   }
-  if (arguments > wanted) {
+  if (given > wanted) {
     return Status::Usage(
         fmt::format("unexpected argument '{}' of {}", words_[wanted + 1], command.name));
   }
@@ -222,106 +232,6 @@ Status InspectTool::Run(bool has_positional, Reporter*) {
   }
   KSTREAM_RETURN_IF_ERROR(CheckFlags(*command));
   return (this->*command->run)();
-}
-
-Result<InspectOptions> InspectTool::Options() const {
-  if (options_.runtime.app.empty()) {
-    return Status::Usage("--app says whose stores: ls without it lists applications");
-  }
-  InspectOptions options{.app = options_.runtime.app, .from_changelog = from_changelog_};
-  KSTREAM_ASSIGN_OR_RETURN(options.state_dir, StateDir());
-  KSTREAM_ASSIGN_OR_RETURN(const Places places, FindPlaces(options_));
-  options.home = ToCluster(places.clusters.front().properties);
-  return options;
-}
-
-Result<RowQuery> InspectTool::Query() const {
-  RowQuery query{.store = store_};
-  if (task_) query.task = static_cast<int32_t>(*task_);
-  if (!prefix_.empty() && !(from_.empty() && to_.empty())) {
-    return Status::Usage("--prefix contradicts --from and --to: give one or the other");
-  }
-  if (!prefix_.empty()) query.Prefix(prefix_);
-  if (!from_.empty()) query.from = from_;
-  if (!to_.empty()) query.to = to_;
-  query.at_window = at_window_.at_window;
-  return query;
-}
-
-Status InspectTool::List() {
-  KSTREAM_ASSIGN_OR_RETURN(const std::string state_dir, StateDir());
-  Output out;
-  if (options_.runtime.app.empty()) {
-    KSTREAM_ASSIGN_OR_RETURN(const auto apps, ListApps(state_dir));
-    for (const AppInstance& app : apps) {
-      const Json json = {
-          {"app", app.app}, {"instances", app.instances}, {"locked_by", OrNull(app.holder)}};
-      out.Row(json, pretty_);
-    }
-    return out.Flush();
-  }
-  KSTREAM_ASSIGN_OR_RETURN(InspectOptions options, Options());
-  options.home = {};
-  KSTREAM_ASSIGN_OR_RETURN(const auto inspector, Inspector::Open(options));
-  KSTREAM_ASSIGN_OR_RETURN(const auto instances, inspector->List());
-  KSTREAM_ASSIGN_OR_RETURN(const auto holder, inspector->Holder());
-  for (const InspectedStore& instance : instances) {
-    const Json json = {{"store", instance.store},     {"task", instance.task},
-                       {"rows", instance.rows},       {"bytes", instance.bytes},
-                       {"engine", instance.engine},   {"format", instance.format},
-                       {"offset", instance.offset},   {"incarnation", instance.incarnation},
-                       {"written", instance.written}, {"locked_by", OrNull(holder)},
-                       {"path", instance.path}};
-    out.Row(json, pretty_);
-  }
-  return out.Flush();
-}
-
-Result<int64_t> InspectTool::Print(const RowQuery& query) {
-  KSTREAM_ASSIGN_OR_RETURN(const InspectOptions options, Options());
-  KSTREAM_ASSIGN_OR_RETURN(const auto inspector, Inspector::Open(options));
-  Output out;
-  int64_t rows = 0;
-  if (limit_ && *limit_ == 0) return rows;
-  KSTREAM_RETURN_IF_ERROR(inspector->Scan(query, [&](const InspectedRow& row) {
-    out.Line(pretty_ ? RowToText(row) : RowToJson(row));
-    return ++rows < limit_.value_or(INT64_MAX) && out.open();
-  }));
-  KSTREAM_RETURN_IF_ERROR(out.Flush());
-  return rows;
-}
-
-Status InspectTool::Get() {
-  KSTREAM_ASSIGN_OR_RETURN(RowQuery query, Query());
-  query.Only(words_[1]);
-  KSTREAM_ASSIGN_OR_RETURN(const int64_t rows, Print(query));
-  if (rows > 0) return Status::Ok();
-  return {StatusCode::kNegative, fmt::format("there is no key {}", words_[1])};
-}
-
-Status InspectTool::Scan() {
-  KSTREAM_ASSIGN_OR_RETURN(const RowQuery query, Query());
-  return Print(query).status();
-}
-
-Status InspectTool::Stats() {
-  KSTREAM_ASSIGN_OR_RETURN(const RowQuery query, Query());
-  KSTREAM_ASSIGN_OR_RETURN(const InspectOptions options, Options());
-  KSTREAM_ASSIGN_OR_RETURN(const auto inspector, Inspector::Open(options));
-  KSTREAM_ASSIGN_OR_RETURN(const auto totals, inspector->Totals(query));
-  Output out;
-  for (const StoreTotals& sum : totals) {
-    const Json json = {{"store", sum.store},
-                       {"task", sum.task},
-                       {"rows", sum.rows},
-                       {"key_bytes", sum.key_bytes},
-                       {"value_bytes", sum.value_bytes},
-                       {"largest_value", sum.largest_value},
-                       {"oldest", OrNull(sum.oldest)},
-                       {"newest", OrNull(sum.newest)}};
-    out.Row(json, pretty_);
-  }
-  return out.Flush();
 }
 
 Status InspectTool::RunReset() {

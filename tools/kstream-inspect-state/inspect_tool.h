@@ -1,5 +1,6 @@
-// kstream-inspect-state: what is in the stores of an application, and how it is put back to a
-// beginning. A command is a word; which flags go with it is told in one table.
+// kstream-inspect-state: what is in the stores of an application, how rows are put into them, and
+// how all is put back to a beginning. A command is a word; which flags go with it is told in one
+// table.
 #ifndef KSTREAM_TOOLS_KSTREAM_INSPECT_STATE_INSPECT_TOOL_H_
 #define KSTREAM_TOOLS_KSTREAM_INSPECT_STATE_INSPECT_TOOL_H_
 
@@ -20,7 +21,7 @@ class InspectTool : public Tool {
  public:
   std::string_view name() const override { return "kstream-inspect-state"; }
   std::string_view summary() const override {
-    return "Look into the stores of an application, or put it back to a beginning";
+    return "Look into the stores of an application, load them, or put it back to a beginning";
   }
   void Setup(CommandLine* line) override;
   Status Run(bool has_positional, Reporter* reporter) override;
@@ -28,8 +29,8 @@ class InspectTool : public Tool {
  private:
   struct Command {
     std::string_view name;
-    std::string_view argument;            // that follows it; empty: none
-    std::vector<std::string_view> flags;  // of those that not every command takes
+    std::vector<std::string_view> arguments;  // that follow it
+    std::vector<std::string_view> flags;      // of those that not every command takes
     Status (InspectTool::*run)();
   };
   static const std::vector<Command>& Commands();
@@ -46,6 +47,11 @@ class InspectTool : public Tool {
   Status Get();
   Status Scan();
   Status Stats();
+  Status Dump();
+  Status RunLoad();
+  Status Diff();
+  Status Verify();
+  Status History();
   Status RunReset();
 
   Result<std::string> StateDir() const { return options_.runtime.StateDir(); }
@@ -53,14 +59,16 @@ class InspectTool : public Tool {
   Result<RowQuery> Query() const;
   // At most --limit rows; how many there were.
   Result<int64_t> Print(const RowQuery& query);
+  // What an operand of diff names.
+  Result<StateSource> SourceOf(const std::string& operand) const;
 
   StageOptions options_;            // of which app, state directory and properties are used
-  std::vector<std::string> words_;  // the command and its argument
+  std::vector<std::string> words_;  // the command and its arguments
   std::vector<std::string_view> seen_;
   std::string store_, prefix_, from_, to_;
   std::optional<int64_t> task_, limit_;
   RowQuery at_window_;  // of which nothing else is used
-  bool from_changelog_ = false, pretty_ = false;
+  bool from_changelog_ = false, pretty_ = false, replace_ = false;
   std::optional<ResetTarget> target_;
   std::string backup_;
   std::vector<std::string> adopt_;

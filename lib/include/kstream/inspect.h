@@ -44,6 +44,8 @@ struct InspectedStore {
   int64_t offset = 0;       // of the first changelog record that is not in it; 0 if it has none
   std::string incarnation;  // of the application that wrote it; empty: of a run on files
   int64_t written = 0;      // wall clock when rows changed last, ms since the epoch
+  // Tumbling or hopping windows that have rows: those that are open, and those that are kept on.
+  std::optional<uint64_t> windows = {};
 };
 
 // One application of a state directory.
@@ -57,7 +59,7 @@ struct AppInstance {
 struct InspectedRow {
   std::string_view store;
   int32_t task = 0;
-  std::string_view key, value;
+  std::string_view key = {}, value = {};
   int64_t timestamp = 0;  // event time, ms since the epoch
   // Of a store of windows, whose `key` is the group's; ms since the epoch.
   std::optional<int64_t> window_start = {}, window_end = {};
@@ -69,8 +71,34 @@ struct InspectedRow {
 // not one line of JSON, as in the envelope. Of a store of windows, "window_start" and "window_end"
 // come before the timestamp.
 KSTREAM_EXPORT std::string RowToJson(const InspectedRow& row);
-// For people: on one line, in columns with two blanks between; safe for a terminal.
-KSTREAM_EXPORT std::string RowToText(const InspectedRow& row);
+// For people: store, time, key, window ("" where there is none) and value, safe for a terminal.
+KSTREAM_EXPORT std::vector<std::string> RowToCells(const InspectedRow& row);
+// An instant by the clocks of this place (TZ): "2023-11-14T23:13:20.123+01:00".
+KSTREAM_EXPORT std::string LocalTime(int64_t ms);
+
+// What a changelog record made of a row; valid during the call that hands it over.
+struct RowVersion {
+  InspectedRow row;      // of a deletion the value is empty, and a session's end is not known
+  bool deleted = false;  // a tombstone
+  int64_t offset = 0;    // of the record
+  int64_t written = 0;   // the record's own time: the wall clock of who wrote it, ms
+};
+// {"store":..,"task":0,"offset":17,"written":ms,"key":..,"value":..,"timestamp":ms}; of a deletion
+// "payload":null.
+KSTREAM_EXPORT std::string VersionToJson(const RowVersion& version);
+
+// A row that two sides have differently; valid during the call that hands it over.
+struct RowDifference {
+  struct Side {
+    std::string_view value;
+    int64_t timestamp = 0;
+  };
+  InspectedRow row = {};                      // store, task, key and window
+  std::optional<Side> left = {}, right = {};  // nullopt: that side does not have it
+};
+// {"store":..,"task":0,"key":..,"LEFT":{"value":..,"timestamp":ms},"RIGHT":null}.
+KSTREAM_EXPORT std::string DifferenceToJson(const RowDifference& difference, std::string_view left,
+                                            std::string_view right);
 
 // Which rows.
 struct KSTREAM_EXPORT RowQuery {
@@ -79,6 +107,9 @@ struct KSTREAM_EXPORT RowQuery {
   std::optional<int64_t> at_window = {};  // only rows of windows that hold this time, ms
   std::string from = {};                  // the smallest key, in order of unsigned bytes
   std::optional<std::string> to = {};     // the first key that is too large
+  // Keys as the store has them, all of them: with windows not told apart, and with what the store
+  // knows beside rows. What is read so can be written again (kstream/load.h).
+  bool stored = false;
   // from and to become the bounds of the keys that begin so, or of this key alone.
   void Prefix(std::string_view prefix);
   void Only(std::string_view key);
@@ -93,6 +124,21 @@ struct StoreTotals {
   uint64_t rows = 0, key_bytes = 0, value_bytes = 0;
   std::optional<int64_t> oldest = {}, newest = {};  // event times; nullopt: no rows
   uint64_t largest_value = 0;                       // bytes
+  // Windows, or sessions, that have rows; nullopt: the store has none, or sliding ones, of which it
+  // keeps moments.
+  std::optional<uint64_t> windows = {};
+};
+
+// What comparing an instance with its changelog came to.
+struct InstanceVerdict {
+  std::string store;
+  int32_t task = 0;
+  int64_t offset = 0;      // of the changelog, as of which both were compared
+  uint64_t rows = 0;       // that were compared
+  uint64_t differing = 0;  // of them
+  // Rows that changed after `offset`, so that their former values may be gone from the changelog,
+  // and that differ from what is left of them: nothing can be said of these.
+  uint64_t superseded = 0;
 };
 
 // Belongs to one thread. Failures: kState (nothing there, damaged, of a newer kstream), kCluster.
@@ -114,7 +160,36 @@ class KSTREAM_EXPORT Inspector {
   virtual Status Scan(const RowQuery& query, const Visitor& visit) = 0;
   // Of the instances of a store, or of all stores where query.store is empty.
   virtual Result<std::vector<StoreTotals>> Totals(const RowQuery& query) = 0;
+
+  // How many tasks a store has; nullopt: the directory may have but a part of them.
+  virtual Result<std::optional<int32_t>> Tasks(const RowQuery& query) = 0;
+
+  // What the changelog of a store still has of the keys asked for, by task, oldest first, as
+  // committed. kUsage: without brokers, or of a store without a changelog.
+  using VersionVisitor = std::function<bool(const RowVersion& version)>;
+  virtual Status History(const RowQuery& query, const VersionVisitor& visit) = 0;
+
+  // Rebuilds each instance of the directory beside it, from its changelog as of its own offset, and
+  // compares; `visit` is called for each row that differs (left: the directory). kUsage: without
+  // brokers; kState: an instance cannot be compared: nothing of it is here, it is of another
+  // incarnation or another log, or has seen more than the changelog has.
+  using DifferenceVisitor = std::function<void(const RowDifference& difference)>;
+  virtual Result<std::vector<InstanceVerdict>> Verify(const RowQuery& query,
+                                                      const DifferenceVisitor& visit) = 0;
 };
+
+// One side of a comparison.
+struct StateSource {
+  InspectOptions state = {};  // an application, where `dump` is empty
+  std::string dump = {};      // a file of rows as they are stored; "-": stdin
+};
+
+// Compares all stores of two sides, or query.store, query.task; calls `visit` for each row that
+// differs, by store, task and key. Gives how many rows were compared. As Inspector::Open and Scan;
+// kData: a dump that is none, with its line; kState: query.store is on neither side.
+KSTREAM_EXPORT Result<uint64_t> CompareStates(const StateSource& left, const StateSource& right,
+                                              const RowQuery& query,
+                                              const Inspector::DifferenceVisitor& visit);
 
 // The applications that a state directory has, by name. kState: it cannot be read.
 KSTREAM_EXPORT Result<std::vector<AppInstance>> ListApps(const std::string& state_dir);

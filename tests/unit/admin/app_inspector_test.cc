@@ -9,11 +9,7 @@
 
 #include "dsl/span_key.h"
 #include "dsl/window_key.h"
-#include "runtime/changelogs.h"
-#include "store/changelog_hash.h"
-#include "store/rocksdb/rocksdb_engine.h"
-#include "transport/memory/memory_cluster.h"
-#include "unit/test_folder.h"
+#include "unit/admin/inspected_app.h"
 
 namespace kstream::admin {
 namespace {
@@ -23,54 +19,9 @@ using store::Checkpoint;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-using transport::memory::MemoryCluster;
 
-const SystemClock kTime;
-const std::string kLog = "app-cnt-changelog";
-
-class AppInspectorTest : public testing::Test {
+class AppInspectorTest : public InspectedApp {
  protected:
-  AppInspectorTest() {
-    options_.state_dir = folder_.path();
-    options_.app = "app";
-  }
-
-  // The application has run on the cluster with two tasks.
-  void Ran() {
-    runtime::Manifest manifest;
-    manifest.incarnation = incarnation_;
-    manifest.topics = {{kLog, 2, runtime::InternalTopic::Kind::kChangelog, 2}};
-    manifest.stores = {"cnt", "unjournaled"};
-    ASSERT_TRUE(runtime::ManifestLog(&cluster_, "app", &kTime).Establish(manifest).ok());
-    cluster_.CreateTopic(kLog, 2);
-  }
-  int64_t Journal(const std::string& key, const std::optional<std::string>& value, int64_t time,
-                  int32_t task = 0) {
-    return cluster_.Produce(
-        kLog, task,
-        {.key = key,
-         .value = value,
-         .headers = {{std::string(runtime::kRowTimeHeader), std::to_string(time)}},
-         .timestamp = 999});
-  }
-  void Keep(int32_t task, const std::vector<Change>& rows, Checkpoint at,
-            const std::string& store = "cnt") {
-    at.written = kTime.WallMs();
-    const std::string path = options_.state_dir + "/app/" + store + "/" + std::to_string(task);
-    auto engine = *store::rocksdb::Open(path, store::rocksdb::Memory::New(8 << 20));
-    ASSERT_TRUE(engine->Write(rows, at).ok());
-    ASSERT_TRUE(engine->Close().ok());
-  }
-  // Contains the changelog of one record up to `offset`.
-  Checkpoint After(int64_t offset, std::string_view key, std::string_view value) const {
-    return {incarnation_, offset + 1, offset, store::ChangelogHash(key, value), 0};
-  }
-
-  std::unique_ptr<AppInspector> Open(bool cluster, bool from_changelog = false) {
-    options_.from_changelog = from_changelog;
-    return std::make_unique<AppInspector>(
-        options_, cluster ? std::make_unique<MemoryCluster>(cluster_) : nullptr, &kTime);
-  }
   // "key[START END=value", with what stands between and behind the ends of a window.
   std::vector<std::string> Windows(const RowQuery& query, const std::string& between,
                                    const std::string& close) {
@@ -84,26 +35,11 @@ class AppInspectorTest : public testing::Test {
     EXPECT_TRUE(status.ok()) << status.message();
     return rows;
   }
-  static std::vector<std::string> Rows(AppInspector* inspector, const RowQuery& query = {}) {
-    std::vector<std::string> rows;
-    const Status status = inspector->Scan(query, [&](const InspectedRow& row) {
-      rows.push_back(std::to_string(row.task) + " " + std::string(row.key) + "=" +
-                     std::string(row.value) + "@" + std::to_string(row.timestamp));
-      return true;
-    });
-    EXPECT_TRUE(status.ok()) << status.message();
-    return rows;
-  }
   std::string Refused(AppInspector* inspector, StatusCode code, const RowQuery& query = {}) {
     const Status status = inspector->Scan(query, [](const InspectedRow&) { return true; });
     EXPECT_EQ(status.code(), code) << status.message();
     return std::string(status.message());
   }
-
-  const std::string incarnation_ = std::string(32, 'a');
-  MemoryCluster cluster_;
-  TestFolder folder_;
-  InspectOptions options_;
 };
 
 TEST_F(AppInspectorTest, ADirectoryIsAsOfItsLastFlush) {
@@ -157,6 +93,7 @@ TEST_F(AppInspectorTest, RowsOfSessionsHaveTheirEnds) {
   RowQuery at{.store = "cnt"};
   EXPECT_TRUE(at.AtWindow("100").ok());
   EXPECT_THAT(seen(at), ElementsAre("a[100..120]=1", "ab[90..100]=3"));
+  EXPECT_EQ((*Open(true, true)->Totals({.store = "cnt"}))[0].windows, 3u);
 }
 
 TEST_F(AppInspectorTest, TheTailOfTheChangelogIsLaidOver) {
@@ -216,6 +153,7 @@ TEST_F(AppInspectorTest, WithoutADirectoryAllIsInTheChangelog) {
   Journal("b", std::nullopt, 21);
   Journal("c", "3", 30, /*task=*/1);
   EXPECT_THAT(Rows(Open(true, true).get()), ElementsAre("0 a=1@10", "1 c=3@30"));
+  EXPECT_THAT(Rows(Open(true).get()), ElementsAre("0 a=1@10", "1 c=3@30"));
   RowQuery query;
   query.Prefix("c");
   EXPECT_THAT(Rows(Open(true, true).get(), query), ElementsAre("1 c=3@30"));
@@ -229,10 +167,66 @@ TEST_F(AppInspectorTest, WithoutADirectoryAllIsInTheChangelog) {
   EXPECT_THAT(Rows(Open(true, true).get()), ElementsAre("1 c=3@30"));
 }
 
+TEST_F(AppInspectorTest, WithBrokersATaskThatIsElsewhereIsReadFromItsChangelog) {
+  Ran();
+  Journal("a", "1", 10);
+  Journal("c", "3", 30, /*task=*/1);
+  Keep(0, {{"a", "1", 10}, {"b", "0", 5}}, After(0, "a", "1"));
+  EXPECT_THAT(Rows(Open(true).get()), ElementsAre("0 a=1@10", "0 b=0@5", "1 c=3@30"));
+  EXPECT_THAT(Rows(Open(false).get()), ElementsAre("0 a=1@10", "0 b=0@5"));
+}
+
 TEST_F(AppInspectorTest, AStoreWithoutAChangelogIsAsItIs) {
   Ran();
   Keep(0, {{"x", "1", 1}}, {incarnation_, 0, -1, 0, 0}, "unjournaled");
-  EXPECT_THAT(Rows(Open(true).get()), ElementsAre("0 x=1@1"));
+  EXPECT_THAT(Rows(Open(true).get(), {.store = "unjournaled"}), ElementsAre("0 x=1@1"));
+}
+
+TEST_F(AppInspectorTest, WindowsAreCounted) {
+  Ran();
+  const std::string early = dsl::WindowPrefix(10'000), late = dsl::WindowPrefix(30'000);
+  const std::vector<Change> rows{{dsl::kWindowsKey, R"({"windows":"tumbling:10000ms"})", 0},
+                                 {early + "a", "1", 10'001},
+                                 {early + "b", "1", 10'001},
+                                 {late + "a", "1", 30'001}};
+  Keep(0, rows, {incarnation_, 0, -1, 0, 0});
+  Keep(1, {}, {incarnation_, 0, -1, 0, 0});
+  const auto list = *Open(false)->List();
+  EXPECT_EQ(list[0].windows, 2u);
+  EXPECT_EQ(list[1].windows, std::nullopt);
+  const auto totals = *Open(false)->Totals({});
+  EXPECT_EQ(totals[0].windows, 2u);
+  EXPECT_EQ(totals[0].rows, 3u);
+}
+
+// A moment is in every window that holds it: so it is asked for by whatever lies as near.
+TEST_F(AppInspectorTest, MomentsOfSlidingWindowsAreFoundByTheTimesThatShareAWindow) {
+  using dsl::SpanKey;
+  Ran();
+  Journal(dsl::kWindowsKey, R"({"windows":"sliding:10ms"})", 0);
+  Journal(SpanKey::Of(SpanKey::Kind::kMoment, "a", 100), "1", 100);
+  Journal(SpanKey::Of(SpanKey::Kind::kMoment, "a", 111), "2", 111);
+  const auto at = [&](const std::string& time) {
+    RowQuery query{.store = "cnt"};
+    EXPECT_TRUE(query.AtWindow(time).ok());
+    return Windows(query, "..", "]");
+  };
+  EXPECT_THAT(at("89"), IsEmpty());
+  EXPECT_THAT(at("90"), ElementsAre("a[100..100]=1"));
+  EXPECT_THAT(at("105"), ElementsAre("a[100..100]=1", "a[111..111]=2"));
+  EXPECT_THAT(at("121"), ElementsAre("a[111..111]=2"));
+  EXPECT_EQ((*Open(true, true)->Totals({.store = "cnt"}))[0].windows, std::nullopt);
+}
+
+// What is read so is all that the store has.
+TEST_F(AppInspectorTest, KeysCanBeSeenAsTheyAreStored) {
+  Ran();
+  const std::string key = dsl::WindowPrefix(10'000) + "a";
+  Journal(dsl::kWindowsKey, R"({"windows":"tumbling:10000ms"})", 0);
+  Journal(key, "1", 10'001);
+  EXPECT_THAT(Rows(Open(true, true).get(), {.store = "cnt", .stored = true}),
+              ElementsAre("0 " + dsl::kWindowsKey + R"(={"windows":"tumbling:10000ms"}@0)",
+                          "0 " + key + "=1@10001"));
 }
 
 TEST_F(AppInspectorTest, WhatIsNotThereIsTold) {
@@ -264,8 +258,16 @@ TEST(RowTextTest, ARowIsOneLineWhateverIsInIt) {
             R"({"store":"s","task":0,"key":"a\"\n","payload":"not json","timestamp":-1})");
   EXPECT_EQ(RowToJson({"s", 0, "\xff", "\xff\n", 0}),
             R"({"store":"s","task":0,"key_b64":"/w==","payload_b64":"/wo=","timestamp":0})");
-  EXPECT_EQ(RowToText({"s", 3, "k\x1b", "{\n}", 0}),
-            "s[3]  1970-01-01T00:00:00.000Z  k\\u001b  {\\u000a}");
+}
+
+TEST(RowTextTest, CellsAreSafeForATerminalAndTimesAreThoseOfThePlace) {
+  setenv("TZ", "Europe/Berlin", 1);
+  tzset();
+  EXPECT_THAT(RowToCells({"s", 3, "k\x1b", "{\n}", 0, 1'700'000'000'123, std::nullopt}),
+              ElementsAre("s[3]", "1970-01-01T01:00:00.000+01:00", "k\\u001b",
+                          "2023-11-14T23:13:20.123+01:00", "{\\u000a}"));
+  EXPECT_EQ(LocalTime(-1), "1970-01-01T00:59:59.999+01:00");
+  EXPECT_EQ(LocalTime(INT64_MAX), "9223372036854775807");
 }
 
 }  // namespace
