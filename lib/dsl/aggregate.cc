@@ -8,6 +8,7 @@
 
 #include "dsl/aggregation.h"
 #include "dsl/describe.h"
+#include "dsl/group_table.h"
 #include "dsl/operator.h"
 #include "dsl/skips.h"
 #include "expr/single_value.h"
@@ -50,6 +51,40 @@ class GroupByProcessor final : public Processor {
   dsl::Skips skips_;
 };
 
+ProcessorSupplier GroupRowsBy(const GroupBySpec& spec, const Serdes& serdes) {
+  const auto group_of = [by = spec.by, serdes]() -> dsl::GroupOfRow {
+    const auto group = std::make_shared<expr::SingleValue>("--by", by, serdes);
+    return [group](const Record& row, Bytes* key) { return group->Key(dsl::InputOf(row), key); };
+  };
+  auto skips = std::make_shared<dsl::SkipTotals>();
+  return ProcessorSupplier([table = spec.table, serdes, group_of,
+                            skips] { return dsl::NewGroupTable(table, serdes, group_of, skips); },
+                           dsl::Describe(spec));
+}
+
+Status CheckTable(const AggregateSpec& spec) {
+  const bool undone = spec.fold && spec.fold->sub;
+  if (!spec.table) {
+    return undone ? Status::Usage("--sub undoes rows of a table: of a stream nothing is undone")
+                  : Status::Ok();
+  }
+  if (spec.window) return Status::Usage("a table has no windows: its rows are what is now");
+  if (spec.by) return Status::Usage("a table is grouped before it is aggregated");
+  if (spec.fold && !undone) {
+    return Status::Usage(
+        "a fold of a table needs --sub, which undoes --add for a row that changes");
+  }
+  for (const AggregateFunction& function : spec.functions) {
+    using Kind = AggregateFunction::Kind;
+    if (function.kind != Kind::kFirst && function.kind != Kind::kLast) continue;
+    return Status::Usage(fmt::format(
+        "--{} goes by arrival, which cannot be undone for rows of a table: use --min, --max or "
+        "--collect",
+        ToString(function.kind)));
+  }
+  return Status::Ok();
+}
+
 Status CheckName(const std::string& name, std::set<std::string>* names) {
   static const std::set<std::string> kTaken = {"key", "window_start", "window_end"};
   if (kTaken.contains(name) || name[0] == '$') {
@@ -83,7 +118,7 @@ std::vector<std::unique_ptr<dsl::Column>> ColumnsOf(const AggregateSpec& spec,
                                                     const Serdes& serdes) {
   std::vector<std::unique_ptr<dsl::Column>> columns;
   for (const AggregateFunction& function : spec.functions) {
-    columns.push_back(dsl::NewColumn(function, serdes));
+    columns.push_back(dsl::NewColumn(function, spec.table, serdes));
   }
   if (spec.fold) columns.push_back(dsl::NewFold(*spec.fold, serdes));
   return columns;
@@ -105,6 +140,7 @@ Status CheckWindow(const AggregateSpec& spec) {
 
 Result<ProcessorSupplier> GroupBy(GroupBySpec spec) {
   KSTREAM_ASSIGN_OR_RETURN(const Serdes serdes, Serdes::Parse(spec.serdes.key, spec.serdes.value));
+  if (!spec.table.empty()) return GroupRowsBy(spec, serdes);
   std::string description = dsl::Describe(spec);
   auto skips = std::make_shared<dsl::SkipTotals>();
   auto make = [spec = std::move(spec), serdes, skips] {
@@ -119,9 +155,11 @@ Result<ProcessorSupplier> Aggregate(AggregateSpec spec) {
   if (spec.emit == AggregateSpec::Emit::kEvery && spec.every.count() <= 0) {
     return Status::Usage("rows cannot come more often than every 1ms");
   }
+  KSTREAM_RETURN_IF_ERROR(CheckTable(spec));
   KSTREAM_RETURN_IF_ERROR(CheckWindow(spec));
   std::string description = dsl::Describe(spec);
   dsl::AggregationPlan plan{.new_format = {},
+                            .table = spec.table,
                             .by = spec.by,
                             .window = spec.window,
                             .emit = spec.emit,

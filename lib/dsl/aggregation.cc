@@ -15,6 +15,7 @@ Status Aggregation::Init(ProcessorContext& context) {
 }
 
 Status Aggregation::Process(const Record& record) {
+  if (of_table_) return ProcessChange(record);
   Bytes key;
   KSTREAM_ASSIGN_OR_RETURN(const bool grouped, GroupOf(record, &key));
   if (!grouped) return Status::Ok();
@@ -26,6 +27,18 @@ Status Aggregation::Process(const Record& record) {
     return status;
   }
   KSTREAM_RETURN_IF_ERROR(Apply(&table_, record, entry));
+  return full() ? Spill() : Status::Ok();
+}
+
+Status Aggregation::ProcessChange(const Record& change) {
+  if (!change.key) return Status::Ok();  // GroupBy forwards none
+  bool fresh = false;
+  KSTREAM_ASSIGN_OR_RETURN(Entry* const entry,
+                           Find(&table_, *change.key, BytesHash::Of(*change.key), &fresh));
+  bool changed = false;
+  const Status status = ApplyChange(&table_, change, entry, &changed);
+  if (fresh && !changed) Forget(&table_, entry);
+  KSTREAM_RETURN_IF_ERROR(status);
   return full() ? Spill() : Status::Ok();
 }
 

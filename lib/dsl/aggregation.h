@@ -1,4 +1,5 @@
 // Aggregation: the processor behind aggregates without windows: one table of rows, by group.
+// Records are a stream, or changes of a table's rows (table_change.h), which are taken out and in.
 //
 // A table that has grown too large is written early and emptied. Tested by
 // tests/unit/dsl/aggregate_test.cc and aggregate_state_test.cc.
@@ -13,7 +14,7 @@ namespace kstream::dsl {
 
 class Aggregation final : public RowProcessor {
  public:
-  explicit Aggregation(const AggregationPlan& plan) : RowProcessor(plan) {}
+  explicit Aggregation(const AggregationPlan& plan) : RowProcessor(plan), of_table_(plan.table) {}
 
   Status Init(ProcessorContext& context) override;
   Status Process(const Record& record) override;
@@ -23,8 +24,10 @@ class Aggregation final : public RowProcessor {
   void Close() override;
 
  private:
+  Status ProcessChange(const Record& change);
   Status Spill();
 
+  const bool of_table_;
   RowTable table_;
 };
 

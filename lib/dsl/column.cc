@@ -6,6 +6,8 @@
 #include <optional>
 
 #include "dsl/argument.h"
+#include "dsl/bag_column.h"
+#include "dsl/exact_sum_column.h"
 #include "dsl/number_columns.h"
 #include "dsl/value_columns.h"
 
@@ -36,10 +38,22 @@ std::string FlagOf(const AggregateFunction& function) {
 
 }  // namespace
 
-std::unique_ptr<Column> NewColumn(const AggregateFunction& function, const Serdes& serdes) {
+kstream::Result<bool> Column::PrepareOut(const Record&, const Accumulator&) {
+  return Status::Usage(name_ + " cannot be undone");
+}
+void Column::ApplyOut(Accumulator*) {}
+
+std::unique_ptr<Column> NewColumn(const AggregateFunction& function, bool table,
+                                  const Serdes& serdes) {
   std::string name(NameOf(function));
   std::optional<Argument> argument;
   if (function.argument) argument.emplace(FlagOf(function), *function.argument, serdes);
+  if (table && IsOfValues(function.kind)) {
+    return NewBag(std::move(name), *std::move(argument), function.kind);
+  }
+  if (table && (function.kind == Kind::kSum || function.kind == Kind::kAvg)) {
+    return NewExactSum(std::move(name), *std::move(argument), function.kind);
+  }
   switch (function.kind) {
     case Kind::kCount:
       return NewCount(std::move(name), std::move(argument));

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "expr/value.h"
 #include "kstream/operators.h"
@@ -25,12 +26,20 @@
 
 namespace kstream::dsl {
 
+// A value, as JSON, and how many rows have it.
+struct BagItem {
+  std::string json;
+  int64_t count = 0;
+};
+
 // What a column keeps of one group: small for what is a number, since there may be millions.
 struct Accumulator {
   struct Texts {
     std::string text;  // a value's JSON, or the items of an array with commas between
     std::unordered_set<std::string> seen;  // canonical, of sets
     bool none = false;                     // a function has made it null
+    std::vector<BagItem> bag;              // of tables: see bag_column.h
+    std::vector<double> parts;             // of tables: see exact_sum_column.h
   };
 
   int64_t count = 0;                      // arguments taken, where they are counted
@@ -53,6 +62,10 @@ class Column {
   virtual Status Prepare(const Record& record, const Accumulator& now) = 0;
   // Takes what was prepared. Returns by how many bytes of memory it grew.
   virtual size_t Apply(Accumulator* now) = 0;
+  // Of tables: as Prepare and Apply, of taking out what an equal record brought in. False: it was
+  // never taken in, or is out already.
+  virtual kstream::Result<bool> PrepareOut(const Record& record, const Accumulator& now);
+  virtual void ApplyOut(Accumulator* now);
   // Adds what another one took, which counts as later; to an empty one, makes it a copy. kData:
   // they do not go together, and *now is of no use any more.
   virtual Status Merge(const Accumulator& later, Accumulator* now) = 0;
@@ -67,8 +80,9 @@ class Column {
   const std::string name_;
 };
 
-// `function` has its argument, if it needs one.
-std::unique_ptr<Column> NewColumn(const AggregateFunction& function, const Serdes& serdes);
+// `function` has its argument, if it needs one. `table`: it can take out again what it took.
+std::unique_ptr<Column> NewColumn(const AggregateFunction& function, bool table,
+                                  const Serdes& serdes);
 std::unique_ptr<Column> NewFold(const FoldSpec& fold, const Serdes& serdes);
 
 }  // namespace kstream::dsl

@@ -99,11 +99,12 @@ std::string Describe(const MapSpec& spec) {
 }
 
 std::string Describe(const GroupBySpec& spec) {
-  return "group-by " + Quoted(spec.by) + Describe(spec.serdes);
+  return (spec.table.empty() ? "group-by " : "group-table-by ") + Quoted(spec.by) +
+         Describe(spec.serdes);
 }
 
 std::string Describe(const AggregateSpec& spec) {
-  std::string out = "aggregate";
+  std::string out = spec.table ? "aggregate --table" : "aggregate";
   AppendFlag("--by", spec.by, &out);
   for (const AggregateFunction& function : spec.functions) {
     out += fmt::format(" --{} {}", ToString(function.kind), Quoted(NameOf(function)));
@@ -112,6 +113,7 @@ std::string Describe(const AggregateSpec& spec) {
   if (spec.fold) {
     AppendFlag("--init", Quoted(spec.fold->init), &out);
     AppendFlag("--add", Quoted(spec.fold->add), &out);
+    AppendFlag("--sub", spec.fold->sub, &out);
     AppendFlag("--as", Quoted(spec.fold->name), &out);
   }
   if (spec.window) AppendWindow(*spec.window, &out);

@@ -50,6 +50,8 @@ class Folding : public Column {
     return after > before ? after - before : 0;
   }
 
+  void ApplyOut(Accumulator* now) final { Apply(now); }
+
   // What would be folded a second time is not known any more.
   Status Merge(const Accumulator&, Accumulator*) final {
     return Status::Usage("a fold cannot be merged");
@@ -82,39 +84,57 @@ class Folding : public Column {
 class Fold final : public Folding {
  public:
   Fold(const FoldSpec& spec, const Serdes& serdes)
-      : Folding(spec.name), init_("--init", spec.init, serdes), add_("--add", spec.add, serdes) {}
+      : Folding(spec.name), init_("--init", spec.init, serdes), add_("--add", spec.add, serdes) {
+    if (spec.sub) sub_.emplace("--sub", *spec.sub, serdes);
+  }
 
   Status Prepare(const Record& record, const Accumulator& now) override {
     if (now.texts) return add_.Eval(record, AccOf(now), &next_);
     KSTREAM_RETURN_IF_ERROR(init_.Eval(record, {}, &first_));
     return add_.Eval(record, first_, &next_);
   }
+  kstream::Result<bool> PrepareOut(const Record& record, const Accumulator& now) override {
+    if (!now.texts) return false;
+    KSTREAM_RETURN_IF_ERROR(sub_->Eval(record, AccOf(now), &next_));
+    return true;
+  }
 
  private:
   Step init_, add_;
+  std::optional<Step> sub_;
   std::string first_;
 };
 
 class ReduceBy final : public Folding {
  public:
-  explicit ReduceBy(const Expression& add, const Serdes& serdes)
-      : Folding(""), value_serde_(serdes.value), add_("the reducer", add, serdes) {}
+  ReduceBy(const Expression& add, const std::optional<Expression>& sub, const Serdes& serdes)
+      : Folding(""), value_serde_(serdes.value), add_("the reducer", add, serdes) {
+    if (sub) sub_.emplace("the subtractor", *sub, serdes);
+  }
 
   Status Prepare(const Record& record, const Accumulator& now) override {
-    if (now.texts) {
-      acc_.clear();
-      KSTREAM_RETURN_IF_ERROR(value_serde_.ToJson(AccOf(now), &acc_));
-      KSTREAM_RETURN_IF_ERROR(add_.Eval(record, acc_, &json_));
-      next_.clear();
-      return value_serde_.FromJson(json_, &next_);
-    }
+    if (now.texts) return Make(&add_, record, now);
     next_ = *record.value;
     return Status::Ok();
   }
+  kstream::Result<bool> PrepareOut(const Record& record, const Accumulator& now) override {
+    if (!now.texts) return false;
+    KSTREAM_RETURN_IF_ERROR(Make(&*sub_, record, now));
+    return true;
+  }
 
  private:
+  Status Make(Step* step, const Record& record, const Accumulator& now) {
+    acc_.clear();
+    KSTREAM_RETURN_IF_ERROR(value_serde_.ToJson(AccOf(now), &acc_));
+    KSTREAM_RETURN_IF_ERROR(step->Eval(record, acc_, &json_));
+    next_.clear();
+    return value_serde_.FromJson(json_, &next_);
+  }
+
   Serde value_serde_;
   Step add_;
+  std::optional<Step> sub_;
   std::string acc_, json_;
 };
 
@@ -135,7 +155,8 @@ class ByFunction : public Folding {
 
 class ReduceByFunction final : public ByFunction {
  public:
-  explicit ReduceByFunction(Reducer reducer) : reducer_(std::move(reducer)) {}
+  ReduceByFunction(Reducer reducer, Reducer undo)
+      : reducer_(std::move(reducer)), undo_(std::move(undo)) {}
 
   Status Prepare(const Record& record, const Accumulator& now) override {
     if (HasValue(now)) return Take(reducer_(AccOf(now), record));
@@ -143,25 +164,35 @@ class ReduceByFunction final : public ByFunction {
     none_ = false;
     return Status::Ok();
   }
+  kstream::Result<bool> PrepareOut(const Record& record, const Accumulator& now) override {
+    if (!HasValue(now)) return false;
+    KSTREAM_RETURN_IF_ERROR(Take(undo_(AccOf(now), record)));
+    return true;
+  }
 
  private:
-  const Reducer reducer_;
+  const Reducer reducer_, undo_;
 };
 
 class FoldByFunctions final : public ByFunction {
  public:
-  FoldByFunctions(Initializer init, Aggregator add)
-      : init_(std::move(init)), add_(std::move(add)) {}
+  FoldByFunctions(Initializer init, Aggregator add, Aggregator undo)
+      : init_(std::move(init)), add_(std::move(add)), undo_(std::move(undo)) {}
 
   Status Prepare(const Record& record, const Accumulator& now) override {
     if (HasValue(now)) return Take(add_(record, AccOf(now)));
     const std::string first = init_();
     return Take(add_(record, first));
   }
+  kstream::Result<bool> PrepareOut(const Record& record, const Accumulator& now) override {
+    if (!HasValue(now)) return false;
+    KSTREAM_RETURN_IF_ERROR(Take(undo_(record, AccOf(now))));
+    return true;
+  }
 
  private:
   const Initializer init_;
-  const Aggregator add_;
+  const Aggregator add_, undo_;
 };
 
 }  // namespace
@@ -170,16 +201,18 @@ std::unique_ptr<Column> NewFold(const FoldSpec& fold, const Serdes& serdes) {
   return std::make_unique<Fold>(fold, serdes);
 }
 
-std::unique_ptr<Column> NewReduce(const Expression& add, const Serdes& serdes) {
-  return std::make_unique<ReduceBy>(add, serdes);
+std::unique_ptr<Column> NewReduce(const Expression& add, const std::optional<Expression>& sub,
+                                  const Serdes& serdes) {
+  return std::make_unique<ReduceBy>(add, sub, serdes);
 }
 
-std::unique_ptr<Column> NewReduceBy(const Reducer& reducer) {
-  return std::make_unique<ReduceByFunction>(reducer);
+std::unique_ptr<Column> NewReduceBy(const Reducer& reducer, const Reducer& undo) {
+  return std::make_unique<ReduceByFunction>(reducer, undo);
 }
 
-std::unique_ptr<Column> NewFoldBy(const Initializer& init, const Aggregator& add) {
-  return std::make_unique<FoldByFunctions>(init, add);
+std::unique_ptr<Column> NewFoldBy(const Initializer& init, const Aggregator& add,
+                                  const Aggregator& undo) {
+  return std::make_unique<FoldByFunctions>(init, add, undo);
 }
 
 }  // namespace kstream::dsl

@@ -3,6 +3,7 @@
 #define KSTREAM_DSL_FOLD_COLUMNS_H_
 
 #include <memory>
+#include <optional>
 
 #include "dsl/column.h"
 #include "kstream/expression.h"
@@ -11,10 +12,13 @@
 
 namespace kstream::dsl {
 
-// The first value of a group is the value of its first record; `add` combines the rest.
-std::unique_ptr<Column> NewReduce(const Expression& add, const Serdes& serdes);
-std::unique_ptr<Column> NewReduceBy(const Reducer& reducer);
-std::unique_ptr<Column> NewFoldBy(const Initializer& init, const Aggregator& add);
+// The first value of a group is the value of its first record; `add` combines the rest. Of tables
+// `sub`, or `undo`, takes a row out again; it is empty otherwise.
+std::unique_ptr<Column> NewReduce(const Expression& add, const std::optional<Expression>& sub,
+                                  const Serdes& serdes);
+std::unique_ptr<Column> NewReduceBy(const Reducer& reducer, const Reducer& undo);
+std::unique_ptr<Column> NewFoldBy(const Initializer& init, const Aggregator& add,
+                                  const Aggregator& undo);
 
 }  // namespace kstream::dsl
 

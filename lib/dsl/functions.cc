@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "dsl/describe.h"
+#include "dsl/group_table.h"
 #include "dsl/made_records.h"
 #include "dsl/operator.h"
 #include "dsl/skips.h"
@@ -197,6 +199,25 @@ Result<ProcessorSupplier> SelectKeyBy(KeySelector selector) {
 
 Result<ProcessorSupplier> GroupBy(KeySelector key) {
   return Supply<FunctionGroupBy>("group-by", std::move(key), std::make_shared<SkipTotals>());
+}
+
+Result<ProcessorSupplier> GroupTableBy(KeySelector key, const std::string& store,
+                                       const SerdeNames& names) {
+  if (!key) return Status::Expression("its function is empty");
+  KSTREAM_ASSIGN_OR_RETURN(const Serdes serdes, Serdes::Parse(names.key, names.value));
+  const auto group_of = [key]() -> GroupOfRow {
+    return [key, made = std::string()](const Record& row, Bytes* group) mutable {
+      const MadeBytes group_made = key(row);
+      if (!group_made.ok()) return WhyNone(group_made);
+      made = group_made->value_or("");
+      *group = *group_made ? Bytes(made) : std::nullopt;
+      return Status::Ok();
+    };
+  };
+  auto skips = std::make_shared<SkipTotals>();
+  return ProcessorSupplier(
+      [store, serdes, group_of, skips] { return NewGroupTable(store, serdes, group_of, skips); },
+      "group-table-by (function)" + Describe(names));
 }
 
 Result<ProcessorSupplier> PeekBy(Action action) {

@@ -19,37 +19,50 @@ namespace kstream {
 namespace dsl {
 namespace {
 
+using Supplier = Result<ProcessorSupplier>;
+
 // Rows that are values of the user's own.
-ProcessorSupplier PlainAggregation(std::function<std::unique_ptr<Column>()> column,
-                                   const std::string& store, std::string description) {
+ProcessorSupplier PlainAggregation(std::function<std::unique_ptr<Column>()> column, bool table,
+                                   const std::string& store, std::string_view description) {
   AggregationPlan plan;
   plan.new_format = [column = std::move(column)] { return NewPlainRows(column()); };
+  plan.table = table;
   plan.store = store;
-  return AggregationOf(std::move(plan), std::move(description));
+  return AggregationOf(std::move(plan), (table ? "table-" : "") + std::string(description));
+}
+
+Supplier Reduce(const StreamExpression& add, const std::optional<StreamExpression>& sub,
+                const std::string& store, const SerdeNames& names) {
+  KSTREAM_ASSIGN_OR_RETURN(const Expression compiled, add.Compile({"acc"}));
+  std::optional<Expression> undo;
+  if (sub) {
+    KSTREAM_ASSIGN_OR_RETURN(undo, sub->Compile({"acc"}));
+  }
+  KSTREAM_ASSIGN_OR_RETURN(const Serdes serdes, Serdes::Parse(names.key, names.value));
+  return PlainAggregation(
+      [compiled, undo, serdes] { return NewReduce(compiled, undo, serdes); }, sub.has_value(),
+      store, "reduce " + Quoted(compiled) + (undo ? " " + Quoted(*undo) : "") + Describe(names));
+}
+
+// `undo` null: of a stream.
+Supplier ReduceBy(Reducer add, const Reducer* undo, const std::string& store) {
+  if (!add || (undo && !*undo)) return Status::Expression("its function is empty");
+  return PlainAggregation(
+      [add = std::move(add), undo = undo ? *undo : Reducer()] { return NewReduceBy(add, undo); },
+      undo != nullptr, store, "reduce (function)");
+}
+
+Supplier AggregateBy(Initializer init, Aggregator add, const Aggregator* undo,
+                     const std::string& store) {
+  if (!init || !add || (undo && !*undo)) return Status::Expression("its function is empty");
+  return PlainAggregation(
+      [init = std::move(init), add = std::move(add), undo = undo ? *undo : Aggregator()] {
+        return NewFoldBy(init, add, undo);
+      },
+      undo != nullptr, store, "aggregate (function)");
 }
 
 }  // namespace
-
-Result<ProcessorSupplier> Reduce(const Expression& add, const std::string& store,
-                                 const SerdeNames& names) {
-  KSTREAM_ASSIGN_OR_RETURN(const Serdes serdes, Serdes::Parse(names.key, names.value));
-  return PlainAggregation([add, serdes] { return NewReduce(add, serdes); }, store,
-                          "reduce " + Quoted(add) + Describe(names));
-}
-
-Result<ProcessorSupplier> ReduceBy(Reducer add, const std::string& store) {
-  if (!add) return Status::Expression("its function is empty");
-  return PlainAggregation([add = std::move(add)] { return NewReduceBy(add); }, store,
-                          "reduce (function)");
-}
-
-Result<ProcessorSupplier> AggregateBy(Initializer init, Aggregator add, const std::string& store) {
-  if (!init || !add) return Status::Expression("its function is empty");
-  return PlainAggregation(
-      [init = std::move(init), add = std::move(add)] { return NewFoldBy(init, add); }, store,
-      "aggregate (function)");
-}
-
 }  // namespace dsl
 
 GroupedStream Stream::GroupBy(const StreamExpression& key, std::string name) const {
@@ -96,18 +109,64 @@ Table GroupedStream::Aggregate(AggregateSpec spec, const std::string& store) con
 }
 
 Table GroupedStream::Aggregate(Initializer init, Aggregator add, const std::string& store) const {
-  return Make(dsl::AggregateBy(std::move(init), std::move(add), store), store);
+  return Make(dsl::AggregateBy(std::move(init), std::move(add), nullptr, store), store);
 }
 
 Table GroupedStream::Reduce(const StreamExpression& add, const std::string& store) const {
-  Result<Expression> compiled = add.Compile({"acc"});
-  return Make(compiled.ok() ? dsl::Reduce(*compiled, store, stream_.serdes_)
-                            : Result<ProcessorSupplier>(compiled.status()),
-              store);
+  return Make(dsl::Reduce(add, std::nullopt, store, stream_.serdes_), store);
 }
 
 Table GroupedStream::ReduceBy(Reducer add, const std::string& store) const {
-  return Make(dsl::ReduceBy(std::move(add), store), store);
+  return Make(dsl::ReduceBy(std::move(add), nullptr, store), store);
+}
+
+Table GroupedTable::Count(const std::string& store) const {
+  return Aggregate(AggregateSpec{.functions = {{}}}, store);
+}
+
+Table GroupedTable::Aggregate(AggregateSpec spec, const std::string& store) const {
+  spec.table = true;
+  return changes_.Aggregate(std::move(spec), store);
+}
+
+Table GroupedTable::Aggregate(Initializer init, Aggregator add, const Aggregator& sub,
+                              const std::string& store) const {
+  return changes_.Make(dsl::AggregateBy(std::move(init), std::move(add), &sub, store), store);
+}
+
+Table GroupedTable::Reduce(const StreamExpression& add, const StreamExpression& sub,
+                           const std::string& store) const {
+  return changes_.Make(dsl::Reduce(add, sub, store, changes_.stream_.serdes_), store);
+}
+
+Table GroupedTable::ReduceBy(Reducer add, const Reducer& sub, const std::string& store) const {
+  return changes_.Make(dsl::ReduceBy(std::move(add), &sub, store), store);
+}
+
+GroupedTable Stream::GroupRows(const StreamExpression& key, const std::string& store,
+                               const std::string& name) const {
+  Result<Expression> by = key.Compile();
+  return Regroup(by.ok()
+                     ? kstream::GroupBy({.by = *std::move(by), .serdes = serdes_, .table = store})
+                     : Result<ProcessorSupplier>(by.status()),
+                 store, name);
+}
+
+GroupedTable Stream::Regroup(Result<ProcessorSupplier> supplier, const std::string& store,
+                             const std::string& name) const {
+  graph_->AddStore(StoreSpec{.name = store});
+  const std::string node = name.empty() ? "" : name + "-group";
+  const Stream changes = Add(graph_->Name(node, "group-by"), std::move(supplier), true, {store});
+  return GroupedTable(GroupedStream(name.empty() ? changes : changes.Repartition(name)));
+}
+
+GroupedTable Table::GroupBy(const StreamExpression& key, const std::string& name) const {
+  return changes_.GroupRows(key, name + "-rows", name);
+}
+
+GroupedTable Table::GroupBy(KeySelector key, const std::string& name) const {
+  const std::string rows = name + "-rows";
+  return changes_.Regroup(dsl::GroupTableBy(std::move(key), rows, changes_.serdes_), rows, name);
 }
 
 Table StreamBuilder::Table(Location input, const std::string& store) {

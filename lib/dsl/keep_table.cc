@@ -6,25 +6,21 @@
 #include <utility>
 
 #include "dsl/describe.h"
+#include "dsl/row_store.h"
 #include "dsl/skips.h"
 #include "dsl/suppliers.h"
-#include "expr/inputs.h"
-#include "kstream/store.h"
 
 namespace kstream::dsl {
 namespace {
 
 class TableKeeper final : public Processor {
  public:
-  TableKeeper(std::string store, const Serdes& serdes, std::shared_ptr<SkipTotals> skips)
-      : store_name_(std::move(store)), inputs_(serdes), skips_(std::move(skips)) {}
+  TableKeeper(const std::string& store, const Serdes& serdes, std::shared_ptr<SkipTotals> skips)
+      : rows_(store, serdes), skips_(std::move(skips)) {}
 
   Status Init(ProcessorContext& context) override {
     context_ = &context;
-    KSTREAM_ASSIGN_OR_RETURN(StateStore* const store, context.Store(store_name_));
-    store_ = dynamic_cast<KeyValueStore*>(store);
-    if (store_) return Status::Ok();
-    return Status::Usage("store '" + store_name_ + "' is no key-value store");
+    return rows_.Init(context);
   }
 
   Status Process(const Record& record) override {
@@ -32,24 +28,17 @@ class TableKeeper final : public Processor {
       skips_.NoKey();
       return Status::Ok();
     }
-    if (record.value) {
-      expr::Value value;
-      KSTREAM_RETURN_IF_ERROR(inputs_.ReadValue(record, &value));
-      KSTREAM_RETURN_IF_ERROR(store_->Put(*record.key, *record.value));
-    } else {
-      KSTREAM_RETURN_IF_ERROR(store_->Delete(*record.key));
-    }
+    KSTREAM_RETURN_IF_ERROR(rows_.Check(record));
+    KSTREAM_RETURN_IF_ERROR(rows_.Take(record));
     return context_->Forward(record);
   }
 
-  void Close() override { skips_.Tell(store_name_); }
+  void Close() override { skips_.Tell(rows_.name()); }
 
  private:
-  const std::string store_name_;
-  expr::Inputs inputs_;
+  RowStore rows_;
   Skips skips_;
   ProcessorContext* context_ = nullptr;
-  KeyValueStore* store_ = nullptr;
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Counts and sums. Sums go by the expressions' own arithmetic (expr/number.h): integers exactly
 // within 64 bits, everything else as doubles, and never silently another number: a sum that does
 // not fit, or an argument of more digits than can be calculated with, makes the record bad. An
-// average is a sum and a count until it is printed.
+// average is a sum and a count until it is printed. (Of tables: exact_sum_column.h.)
 #include "dsl/number_columns.h"
 
 #include <cmath>
@@ -47,6 +47,9 @@ class Count final : public Column {
     now->count += counts_ ? 1 : 0;
     return 0;
   }
+  kstream::Result<bool> PrepareOut(const Record&, const Accumulator&) override { return true; }
+  // Under at-least-once a row may be taken out twice, but no count is below 0.
+  void ApplyOut(Accumulator* now) override { now->count -= counts_ && now->count > 0 ? 1 : 0; }
   Status Merge(const Accumulator& later, Accumulator* now) override {
     now->count += later.count;
     return Status::Ok();

@@ -139,6 +139,18 @@ size_t RowFormat::Apply(Row* row) {
   return grown;
 }
 
+kstream::Result<bool> RowFormat::PrepareOut(const Record& record, const Row& row) {
+  for (size_t i = 0; i < columns_.size(); i++) {
+    KSTREAM_ASSIGN_OR_RETURN(const bool in, columns_[i]->PrepareOut(record, row.At(i)));
+    if (!in) return false;
+  }
+  return true;
+}
+
+void RowFormat::ApplyOut(Row* row) {
+  for (size_t i = 0; i < columns_.size(); i++) columns_[i]->ApplyOut(&row->At(i));
+}
+
 Status RowFormat::Merge(const Row& later, Row* row) {
   for (size_t i = 0; i < columns_.size(); i++) {
     KSTREAM_RETURN_IF_ERROR(columns_[i]->Merge(later.At(i), &row->At(i)));

@@ -59,6 +59,10 @@ class RowFormat {
   Status Read(const Record& record);
   Status Prepare(const Record& record, const Row& row);
   size_t Apply(Row* row);
+  // As Column::PrepareOut and ApplyOut, of all columns. False: one of them never took it, and so
+  // none did.
+  kstream::Result<bool> PrepareOut(const Record& record, const Row& row);
+  void ApplyOut(Row* row);
   // As Column::Merge, of all columns; the time is the larger of both.
   Status Merge(const Row& later, Row* row);
 

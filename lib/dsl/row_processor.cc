@@ -8,6 +8,7 @@
 #include "base/printable.h"
 #include "base/sort_by_key.h"
 #include "dsl/operator.h"
+#include "dsl/table_change.h"
 
 namespace kstream::dsl {
 namespace {
@@ -115,7 +116,56 @@ Status RowProcessor::Apply(RowTable* table, const Record& record, Entry* entry) 
   return emit_ == Emit::kChange ? Forward(table->bounds(), entry->key(), row) : Status::Ok();
 }
 
+Status RowProcessor::ApplyChange(RowTable* table, const Record& change, Entry* entry,
+                                 bool* changed) {
+  Row& row = entry->value;
+  const bool listed = row.due || row.dirty;
+  *changed = false;
+  if (const std::optional<Record> old = OldRowOf(change)) {
+    KSTREAM_ASSIGN_OR_RETURN(*changed, TakeOut(*old, change, &row));
+  }
+  size_t grown = 0;
+  const Status taken = change.value ? TakeIn(change, &row, &grown) : Status::Ok();
+  *changed = *changed || (change.value && taken.ok());
+  if (!*changed) return taken;
+  if (grown > 0) Grow(table, grown);
+  if (!listed && (row.due || row.dirty)) table->touched.push_back(entry);
+  if (emit_ == Emit::kChange) {
+    KSTREAM_RETURN_IF_ERROR(Forward(table->bounds(), entry->key(), row));
+  }
+  return taken;
+}
+
+Result<bool> RowProcessor::TakeOut(const Record& old, const Record& change, Row* row) {
+  Record record = old;
+  record.cache = old_cache_.Next(false);
+  const Status read = format_->Read(record);
+  // What is refused now was refused when it came.
+  if (read.code() == StatusCode::kData) return false;
+  KSTREAM_RETURN_IF_ERROR(read);
+  KSTREAM_ASSIGN_OR_RETURN(const bool in, format_->PrepareOut(record, *row));
+  if (!in) return false;
+  Changed(change, row);
+  format_->ApplyOut(row);
+  return true;
+}
+
+Status RowProcessor::TakeIn(const Record& change, Row* row, size_t* grown) {
+  Record record = RowOf(change.key, change.value, RowTime(change));
+  record.cache = change.cache;
+  KSTREAM_RETURN_IF_ERROR(format_->Read(record));
+  KSTREAM_RETURN_IF_ERROR(format_->Prepare(record, *row));
+  Changed(change, row);
+  *grown = format_->Apply(row);
+  return Status::Ok();
+}
+
 size_t RowProcessor::Apply(const Record& record, Row* row) {
+  Changed(record, row);
+  return format_->Apply(row);
+}
+
+void RowProcessor::Changed(const Record& record, Row* row) {
   // A group that was deleted begins anew, with its time: nothing else is known of it after a
   // restart.
   if (row->gone()) row->timestamp = Row::kNoTime;
@@ -124,7 +174,6 @@ size_t RowProcessor::Apply(const Record& record, Row* row) {
   }
   row->due = row->due || emit_ == Emit::kUpdate || emit_ == Emit::kEvery;
   row->dirty = store_ != nullptr;
-  return format_->Apply(row);
 }
 
 Status RowProcessor::Forward(const WindowBounds* window, std::string_view key, const Row& row) {

@@ -23,6 +23,7 @@
 
 #include "base/byte_table.h"
 #include "dsl/key_json.h"
+#include "dsl/operator.h"
 #include "dsl/route.h"
 #include "dsl/row.h"
 #include "dsl/skips.h"
@@ -37,6 +38,7 @@ namespace kstream::dsl {
 // What the processors of all tasks have in common.
 struct AggregationPlan {
   std::function<std::unique_ptr<RowFormat>()> new_format;
+  bool table = false;  // records are changes of a table's rows: table_change.h
   std::optional<Expression> by = {};
   std::optional<WindowSpec> window = {};
   AggregateSpec::Emit emit = AggregateSpec::Emit::kUpdate;
@@ -100,6 +102,9 @@ class RowProcessor : public Processor {
   Status Read(const Record& record) { return format_->Read(record); }
   Status Prepare(const Record& record, const Row& row) { return format_->Prepare(record, row); }
   Status Apply(RowTable* table, const Record& record, Entry* entry);
+  // Of a table: takes the old row out, if it was in, and the new one in, as one change. A new one
+  // that is bad (kData) counts as none: the old one is out.
+  Status ApplyChange(RowTable* table, const Record& change, Entry* entry, bool* changed);
   // Of a row that is in no table. Returns by how many bytes of memory it grew.
   size_t Apply(const Record& record, Row* row);
 
@@ -126,6 +131,10 @@ class RowProcessor : public Processor {
   Status StoredOtherwise(std::string_view why) const;
 
  private:
+  Result<bool> TakeOut(const Record& old, const Record& change, Row* row);
+  Status TakeIn(const Record& change, Row* row, size_t* grown);
+  // The record is about to change the row.
+  void Changed(const Record& record, Row* row);
   // Walks over what the store has of a table, behind the key `passed`.
   Status ForEachStored(const RowTable& table,
                        const std::function<Status(std::string_view key, Row row)>& visit);
@@ -147,6 +156,7 @@ class RowProcessor : public Processor {
   ProcessorContext* context_ = nullptr;
   KeyValueStore* store_ = nullptr;
   int64_t bytes_ = 0;  // of all rows
+  FreshCache old_cache_;
   KeyJson keys_;
   StoredRow stored_;
   std::optional<std::string> text_;

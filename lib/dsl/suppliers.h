@@ -29,11 +29,9 @@ Result<ProcessorSupplier> SelectKey(const Expression& key, const SerdeNames& ser
 
 // As kstream::GroupBy, with a function.
 Result<ProcessorSupplier> GroupBy(KeySelector key);
-// Rows that are values of the user's own, in the store `store`.
-Result<ProcessorSupplier> Reduce(const Expression& add, const std::string& store,
-                                 const SerdeNames& serdes);
-Result<ProcessorSupplier> ReduceBy(Reducer add, const std::string& store);
-Result<ProcessorSupplier> AggregateBy(Initializer init, Aggregator add, const std::string& store);
+// As kstream::GroupBy with a table, with a function.
+Result<ProcessorSupplier> GroupTableBy(KeySelector key, const std::string& store,
+                                       const SerdeNames& serdes);
 // Keeps the latest value of each key in the store `store`, and forwards it.
 Result<ProcessorSupplier> KeepTable(const std::string& store, const SerdeNames& serdes);
 

@@ -109,6 +109,8 @@ Status TakeFold(Node* node, Fields* fields, AggregateSpec* spec) {
   const std::optional<FileValue> init = fields->Take("init");
   const std::optional<FileValue> add = fields->Take("add");
   const std::optional<FileValue> as = fields->Take("as");
+  const std::optional<FileValue> sub = fields->Take("sub");
+  if (!init && !add && sub) return sub->Error("'sub' undoes a fold: give 'init' and 'add'");
   if (!init && !add) {
     return as ? as->Error("'as' names a fold: give 'init' and 'add'") : Status::Ok();
   }
@@ -117,6 +119,9 @@ Status TakeFold(Node* node, Fields* fields, AggregateSpec* spec) {
   KSTREAM_ASSIGN_OR_RETURN(Expression first, node->Compile("init", *init));
   KSTREAM_ASSIGN_OR_RETURN(Expression next, node->Compile("add", *add, {"acc"}));
   spec->fold = FoldSpec{.init = std::move(first), .add = std::move(next)};
+  if (sub) {
+    KSTREAM_ASSIGN_OR_RETURN(spec->fold->sub, node->Compile("sub", *sub, {"acc"}));
+  }
   KSTREAM_ASSIGN_OR_RETURN(spec->fold->name, fields->TakeText("as", spec->fold->name));
   return Status::Ok();
 }
@@ -177,10 +182,32 @@ Status TakeEmit(const Assembly& assembly, Fields* fields, AggregateSpec* spec) {
       "on: use update, change or every:DUR");
 }
 
+Result<bool> TakeTable(Fields* fields) {
+  const std::optional<FileValue> table = fields->Take("table");
+  if (!table) return false;
+  const json::Type type = table->type();
+  if (type == json::Type::kTrue || type == json::Type::kFalse) return type == json::Type::kTrue;
+  return table->Error("'table' is true, of records that are the rows of a table, or false");
+}
+
+// The rows of a table, which is what the records are, and their groups.
+Result<GroupedStream> GroupRows(Node* node, Fields* fields, const std::string& store) {
+  const auto& [stream, scattered] = node->parent();
+  const std::string rows = store + "-rows";
+  const Stream keyed = scattered ? stream.Repartition(rows) : stream;
+  const std::optional<FileValue> value = fields->Take("by");
+  if (!value) return keyed.GroupRows("$key", rows).changes();
+  KSTREAM_ASSIGN_OR_RETURN(Expression by, node->Compile("by", *value));
+  const bool together = by.text() == "$key" || node->assembly().one_task;
+  return keyed.GroupRows(std::move(by), rows, together ? "" : store).changes();
+}
+
 // The groups, each in one task.
 Result<GroupedStream> Group(Node* node, Fields* fields, const std::string& store,
                             AggregateSpec* spec) {
   const auto& [stream, scattered] = node->parent();
+  KSTREAM_ASSIGN_OR_RETURN(spec->table, TakeTable(fields));
+  if (spec->table) return GroupRows(node, fields, store);
   if (const std::optional<FileValue> by = fields->Take("by")) {
     KSTREAM_ASSIGN_OR_RETURN(spec->by, node->Compile("by", *by));
     const bool by_key = spec->by->text() == "$key";

@@ -203,3 +203,127 @@ u2,1'
   try 0 kstream-agg -G app -i orders --by .user --count --store-type rocksdb --state-dir state
   assert [ -e state/app/agg/0/CURRENT ]
 }
+
+# Rows of a table as lines of envelopes: KEY VALUE, where - deletes.
+rows() {
+  local key value
+  while read -r key value; do
+    if [[ $value == - ]]; then
+      echo "{\"key\":\"$key\",\"payload\":null}"
+    else
+      echo "{\"key\":\"$key\",\"value\":$value}"
+    fi
+  done
+}
+
+people() {
+  rows >people <<'END'
+ann {"team":"red","age":30,"pay":0.1}
+bob {"team":"red","age":40,"pay":0.2}
+cy {"team":"blue","age":50,"pay":7}
+ann {"team":"blue","age":31,"pay":0.3}
+bob -
+dan {"team":null}
+END
+}
+
+@test "agg: --table counts rows as they are now" {
+  people
+  try 0 kstream-agg -i people --in envelope --table --by .team --count --sum .pay --avg .age \
+    --min .age --max .age --collect .age --collect-set .age --distinct .age
+  assert_output '{"key":"blue","count":2,"sum":7.3,"avg":40.5,"min":31,"max":50,"collect":[31,50],"collect_set":[31,50],"distinct":2}
+{"key":"red","count":0,"sum":0,"avg":null,"min":null,"max":null,"collect":[],"collect_set":null,"distinct":null}'
+  assert_stderr_is '% group: left out 1 without a key and 0 without a value
+% kstream-agg: 6 read, 2 written, 0 skipped'
+}
+
+@test "agg: --table takes a row out of its group before it is in another" {
+  people
+  try 0 kstream-agg -i people --in envelope --table --by .team --count --emit change
+  assert_output '{"key":"red","count":1}
+{"key":"red","count":2}
+{"key":"blue","count":1}
+{"key":"red","count":1}
+{"key":"blue","count":2}
+{"key":"red","count":0}'
+}
+
+@test "agg: --table, a fold that --sub undoes" {
+  people
+  try 0 kstream-agg -i people --in envelope --table --by .team \
+    --init '[]' --add '$acc + [.age] | sort' --sub '$acc - [.age]' --as ages
+  assert_output '{"key":"blue","ages":[31,50]}
+{"key":"red","ages":[]}'
+}
+
+@test "agg: --table, by the row's own key" {
+  rows >in <<'END'
+a 1
+a 2
+b 3
+b -
+END
+  try 0 kstream-agg -i in --in envelope --table --sum .
+  assert_output '{"key":"a","sum":2}
+{"key":"b","sum":0}'
+}
+
+@test "agg: --table, a row that is refused counts as none" {
+  rows >in <<'END'
+a {"g":1,"n":5}
+a {"g":1,"n":"x"}
+a {"g":1,"n":7}
+END
+  try 0 kstream-agg -i in --in envelope --table --by .g --count --sum .n --on-error skip --emit change
+  assert_output '{"key":"1","count":1,"sum":5}
+{"key":"1","count":0,"sum":0}
+{"key":"1","count":1,"sum":7}'
+  assert_counts kstream-agg 3 3 1
+}
+
+@test "agg: --table, partitions and threads change no result" {
+  jq -nc 'range(20000) | {key: "k\(. * 7919 % 500)", value: {g: "g\(. % 41)", n: (. / 8)}}' >in
+  kstream-agg -i in --in envelope --table --by .g --count --sum .n --max .n >one 2>err
+  jq -sc 'map({(.key): .value}) | add | [.[]] | group_by(.g)[] |
+    {key: .[0].g, count: length, sum: (map(.n) | add), max: (map(.n) | max)}' in >truth
+  assert_equal "$(jq -c 'select(.count > 0)' one)" "$(cat truth)"
+  for threads in 1 4; do
+    kstream-agg -i in --in envelope --table --by .g --count --sum .n --max .n --partitions 5 \
+      -j "$threads" 2>>err | sort >"five-$threads"
+    sort one | cmp - "five-$threads"
+  done
+}
+
+@test "agg: --table refuses what cannot be undone" {
+  refused() {
+    local what=$1
+    shift
+    try 2 kstream-agg --table "$@" </dev/null
+    assert_one_error "kstream-agg: error: $what"
+    assert_output ''
+  }
+  refused '--first goes by arrival, which cannot be undone' --first .x
+  refused '--last goes by arrival, which cannot be undone' --last .x
+  refused 'a fold of a table needs --sub' --init 0 --add '$acc + 1'
+  refused '--window contradicts --table' --count --window tumbling:1s
+  refused '--sub undoes a fold: give --init and --add' --count --sub '$acc'
+  try 2 kstream-agg --init 0 --add '$acc' --sub '$acc' </dev/null
+  assert_one_error 'kstream-agg: error: --sub undoes rows of a table: give --table'
+}
+
+@test "agg: --table, --explain and --print-spec" {
+  try 0 kstream-agg -b k:1 -i people -G app --table --by .team --count --explain
+  assert_line '  group   group  from in: store agg-rows'
+  assert_line 'internal topic: app-agg-rows-changelog (changelog)'
+  assert_line 'internal topic: app-agg-repartition (repartition)'
+  refute_line --partial agg-rows-repartition
+  try 0 kstream-agg -b k:1 -i people -G app --table --count --explain
+  refute_line --partial repartition
+  try 0 kstream-agg -b k:1 -i people -G app --table -k .id --by .team --count --explain
+  assert_line 'internal topic: app-agg-rows-repartition (repartition)'
+  try 0 kstream-agg -b k:1 -i people -o out -G app --table --by .team \
+    --init 0 --add '$acc + 1' --sub '$acc - 1' --print-spec
+  assert_equal "$(jq -c .nodes.in <<<"$output")" '{"table":"topic:people","store":"agg-rows"}'
+  assert_equal "$(jq -c .nodes.agg <<<"$output")" \
+    '{"from":"in","aggregate":{"by":".team","init":"0","add":"$acc + 1","sub":"$acc - 1","as":"value","emit":"update"},"store":"agg"}'
+}

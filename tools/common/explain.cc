@@ -33,8 +33,8 @@ std::vector<std::string> PlacesOf(const PlanNode& node) {
   } else if (const auto* sink = std::get_if<SinkSpec>(&node.spec)) {
     places.push_back(sink->topic_of_record ? "the topic that each record names"
                                            : Place(sink->output));
-  } else if (const auto* aggregate = std::get_if<AggregateSpec>(&node.spec)) {
-    if (!aggregate->store.empty()) places.push_back("store " + aggregate->store);
+  } else if (const std::string store = StoreOf(node); !store.empty()) {
+    places.push_back("store " + store);
   }
   return places;
 }

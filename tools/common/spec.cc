@@ -179,18 +179,19 @@ Json Aggregation(const PlanNode& node, const AggregateSpec& spec, const PlanNode
                  ExpressionPrinter* printer) {
   Json aggregate = Json::object();
   const std::optional<Expression> by = group ? std::get<GroupBySpec>(group->spec).by : spec.by;
+  if (spec.table) aggregate["table"] = true;
   if (by) aggregate["by"] = printer->Put(*by);
   AddFunctions(spec, printer, &aggregate);
   if (spec.fold) {
     aggregate["init"] = printer->Put(spec.fold->init);
     aggregate["add"] = printer->Put(spec.fold->add);
+    if (spec.fold->sub) aggregate["sub"] = printer->Put(*spec.fold->sub);
     aggregate["as"] = spec.fold->name;
   }
   if (spec.window) AddWindow(*spec.window, &aggregate);
   if (!spec.late.empty()) aggregate["late"] = LateOf(node);
   aggregate["emit"] = EmitOf(spec);
-  Json json = {{"from", group ? group->parents.front() : node.parents.front()},
-               {"aggregate", std::move(aggregate)}};
+  Json json = {{"from", group ? "in" : node.parents.front()}, {"aggregate", std::move(aggregate)}};
   if (!spec.store.empty()) json["store"] = spec.store;
   return json;
 }

@@ -216,6 +216,12 @@ Result<ProcessorSupplier> SupplierOf(const PlanNode& node) {
 
 }  // namespace
 
+std::string StoreOf(const PlanNode& node) {
+  if (const auto* aggregate = std::get_if<AggregateSpec>(&node.spec)) return aggregate->store;
+  if (const auto* group = std::get_if<GroupBySpec>(&node.spec)) return group->table;
+  return "";
+}
+
 Result<Topology> BuildTopology(const StagePlan& plan) {
   KSTREAM_RETURN_IF_ERROR(CheckOutputs(plan));
   TopologyBuilder builder;
@@ -232,9 +238,8 @@ Result<Topology> BuildTopology(const StagePlan& plan) {
       // The tool's name stands before each error, and is the operator's.
       if (one_operator) supplier->unnamed = true;
       builder.AddProcessor(node.name, *std::move(supplier), node.parents);
-      if (const auto* aggregate = std::get_if<AggregateSpec>(&node.spec);
-          aggregate && !aggregate->store.empty()) {
-        builder.AddStore(StoreSpec{.name = aggregate->store}, {node.name});
+      if (const std::string store = StoreOf(node); !store.empty()) {
+        builder.AddStore(StoreSpec{.name = store}, {node.name});
       }
     }
   }
@@ -273,6 +278,7 @@ std::vector<std::pair<std::string, const Expression*>> Expressions(const PlanNod
     if (aggregate->fold) {
       all.emplace_back("init", &aggregate->fold->init);
       all.emplace_back("add", &aggregate->fold->add);
+      add("sub", aggregate->fold->sub);
     }
     add_route(aggregate->route);
   }

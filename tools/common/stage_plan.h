@@ -74,6 +74,9 @@ std::string OutputOf(const StageOptions& options);
 void AddSink(const StageOptions& options, std::string name, Location output, std::string parent,
              StagePlan* plan);
 
+// The name of the store that a node is to have; empty: none.
+std::string StoreOf(const PlanNode& node);
+
 Result<Topology> BuildTopology(const StagePlan& plan);
 
 // Every expression of a node, with the name that messages and the topology file give it.

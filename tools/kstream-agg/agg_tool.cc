@@ -135,10 +135,21 @@ FlagGroup AggTool::OwnFlags() {
                    .metavar = "EXPR",
                    .help = "the next $acc of a fold, made of $acc and each record",
                    .set = SetExpression(&add_, {"acc"})});
+  flags.push_back(
+      {.names = "--sub",
+       .metavar = "EXPR",
+       .help = "with --table: what undoes --add for a row that was, made of $acc and it",
+       .set = SetExpression(&sub_, {"acc"})});
   flags.push_back({.names = "--as",
                    .metavar = "NAME",
                    .help = "the name of the fold's result (default value)",
                    .set = Set(&as_)});
+  flags.push_back({.names = "--table",
+                   .metavar = "",
+                   .help =
+                       "the input is a table: a record replaces the row of its key, one without "
+                       "a value deletes it, and rows count as they are now",
+                   .set = Set(&table_)});
   flags.push_back({.names = "--window",
                    .metavar = "WINDOW",
                    .help = "a row for each group and window: tumbling:DUR, hopping:SIZE/HOP, "
@@ -200,8 +211,12 @@ Status AggTool::SetFold(AggregateSpec* spec) const {
                                : "--add needs --init: the first $acc of a group");
   }
   if (!as_.empty() && !init_) return Status::Usage("--as names a fold: give --init and --add");
+  if (sub_ && !table_) {
+    return Status::Usage("--sub undoes rows of a table: give --table, or leave it out");
+  }
+  if (sub_ && !init_) return Status::Usage("--sub undoes a fold: give --init and --add");
   if (!init_) return Status::Ok();
-  spec->fold = FoldSpec{.init = *init_, .add = *add_};
+  spec->fold = FoldSpec{.init = *init_, .add = *add_, .sub = sub_};
   if (!as_.empty()) spec->fold->name = as_;
   return Status::Ok();
 }
@@ -221,6 +236,9 @@ Status AggTool::SetWindow(bool topics, AggregateSpec* spec) const {
   }
   if (topics && runtime.close_at_end && !runtime.exit_at_end) {
     return Status::Usage("--close-at-end needs --exit-at-end: what it closes is open at the end");
+  }
+  if (table_) {
+    return Status::Usage("--window contradicts --table: rows of a table are what is now");
   }
   spec->window = *window_;
   spec->window->grace = grace_.value_or(std::chrono::milliseconds(0));
@@ -247,16 +265,58 @@ Status AggTool::SetEmit(bool topics, AggregateSpec* spec) const {
 }
 
 // The default grouper gives each partition number to one task, so that a topic's own keys are
-// together; any other key, and any other grouping, may scatter a group over tasks. Files are spread
-// by the key that they are read with.
-bool AggTool::Scattered(const SourceSpec& source) const {
+// together; any other grouping may scatter them, as a key of another expression does. Files are
+// spread by the key that they are read with.
+bool AggTool::KeysScattered(const SourceSpec& source) const {
+  const RuntimeOptions& runtime = options_.runtime;
+  if (!HasTopics(source) || runtime.grouper == "single") return false;
+  const bool several = source.inputs.size() > 1 || source.inputs.front().is_pattern();
+  return source.key || runtime.grouper != "default" ||
+         (several && runtime.app.empty());  // with an app their partitions must be equal in number
+}
+
+bool AggTool::GroupsScattered(const SourceSpec& source) const {
   const RuntimeOptions& runtime = options_.runtime;
   const bool by_key = !by_ || by_->text() == "$key";
   if (!HasTopics(source)) return runtime.partitions > 1 && !by_key;
   if (runtime.grouper == "single") return false;
-  const bool several = source.inputs.size() > 1 || source.inputs.front().is_pattern();
-  return !by_key || source.key || runtime.grouper != "default" ||
-         (several && runtime.app.empty());  // with an app their partitions must be equal in number
+  return !by_key || (!table_ && KeysScattered(source));
+}
+
+std::string AggTool::AddGrouping(const SourceSpec& source, AggregateSpec* spec,
+                                 StagePlan* plan) const {
+  std::string parent = "in";
+  const auto repartition = [&](const std::string& sink, const std::string& below,
+                               const std::string& topic) {
+    const Location via = Location::Repartition(topic);
+    plan->nodes.push_back({sink, {parent}, SinkSpec{.output = via, .serdes = spec->serdes}});
+    plan->nodes.push_back({below, {}, SourceSpec{.inputs = {via}, .serdes = spec->serdes}});
+    parent = below;
+  };
+  GroupBySpec group{.by = by_ ? *by_ : *Expression::Compile("$key"), .serdes = spec->serdes};
+  if (table_) {
+    group.table = store_ + "-rows";
+    if (KeysScattered(source)) repartition("rekey", "rows", group.table);
+  }
+  const bool scattered = GroupsScattered(source);
+  if (!scattered && !table_) return parent;
+  spec->by.reset();
+  plan->nodes.push_back({"group", {parent}, std::move(group)});
+  parent = "group";
+  if (scattered) repartition("repartition", "grouped", store_);
+  return parent;
+}
+
+// Said once, since no result shows it.
+void AggTool::NoteReplays(const SourceSpec& source) const {
+  const RuntimeOptions& runtime = options_.runtime;
+  if (!table_ || !HasTopics(source) || runtime.app.empty() || !options_.explain.empty() ||
+      options_.print_spec || runtime.guarantee == Guarantee::kExactlyOnce) {
+    return;
+  }
+  Log(LogLevel::kInfo,
+      "--table at least once: after a crash a row may be taken out of its group twice: --eos rules "
+      "that out");
 }
 
 Status AggTool::AddNodes(const Places& places, StagePlan* plan) {
@@ -276,19 +336,11 @@ Status AggTool::AddNodes(const Places& places, StagePlan* plan) {
   // memory.
   const bool on_disk = options_.runtime.store_type == StoreSpec::Engine::kRocksDb;
   if (on_disk || !options_.runtime.app.empty()) spec.store = store_;
-  std::string parent = "in";
-  if (Scattered(source)) {
-    GroupBySpec group{.by = by_ ? *by_ : *Expression::Compile("$key"), .serdes = spec.serdes};
-    spec.by.reset();
-    const Location topic = Location::Repartition(store_);
-    plan->nodes.push_back({"group", {"in"}, std::move(group)});
-    plan->nodes.push_back(
-        {"repartition", {"group"}, SinkSpec{.output = topic, .serdes = spec.serdes}});
-    plan->nodes.push_back({"grouped", {}, SourceSpec{.inputs = {topic}, .serdes = spec.serdes}});
-    parent = "grouped";
-  }
+  spec.table = table_;
+  const std::string parent = AddGrouping(source, &spec, plan);
   KSTREAM_RETURN_IF_ERROR(Aggregate(spec).status());
   plan->nodes.push_back({"agg", {parent}, std::move(spec)});
+  NoteReplays(source);
   KSTREAM_ASSIGN_OR_RETURN(Location output, places.ParseOutput("--output", OutputOf(options_)));
   AddSink(options_, "out", std::move(output), "agg", plan);
   // Rows are JSON, whatever the values were.

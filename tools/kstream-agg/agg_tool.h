@@ -29,10 +29,15 @@ class AggTool : public StageTool {
   Status SetFold(AggregateSpec* spec) const;
   Status SetWindow(bool topics, AggregateSpec* spec) const;
   Status SetEmit(bool topics, AggregateSpec* spec) const;
-  // Whether records of one group may be in several tasks.
-  bool Scattered(const SourceSpec& source) const;
+  // Whether records of one key, as they come, may be in several tasks; and those of one group.
+  bool KeysScattered(const SourceSpec& source) const;
+  bool GroupsScattered(const SourceSpec& source) const;
+  // Adds what brings records of a group, or rows of a table, together. Returns the last node of it.
+  std::string AddGrouping(const SourceSpec& source, AggregateSpec* spec, StagePlan* plan) const;
+  void NoteReplays(const SourceSpec& source) const;
 
-  std::optional<Expression> by_, init_, add_;
+  std::optional<Expression> by_, init_, add_, sub_;
+  bool table_ = false;
   std::vector<AggregateFunction> functions_;
   std::string as_;
   std::optional<WindowSpec> window_;

@@ -61,10 +61,20 @@ KSTREAM_EXPORT Result<ProcessorSupplier> Map(MapSpec spec);
 struct GroupBySpec {
   Expression by;  // null or missing: the record is of no group
   SerdeNames serdes = {};
+  // A key-value store of this operator alone, in which it keeps the rows of a table, which is what
+  // the records are then: each replaces the row of its key, and one without a value deletes it.
+  // Empty: they are a stream.
+  std::string table = {};
 };
 
 // Replaces the key by the group's, and leaves out what no group takes: a record without a group key
 // or without a value. How many those were is told in the log when the operator closes.
+//
+// Of a table it forwards, to the group that a row was in, and to that which it is in now, what was
+// and what is: the record has the new value, null if the row is not in this group any more, and the
+// old one in the header "kstream.old", which is missing if the row was not in it. Of a row that
+// changes its group the old half comes first. `by` sees a row's key, value and time and nothing
+// else of its record, for of old rows nothing else is known. Records without a key are left out.
 KSTREAM_EXPORT Result<ProcessorSupplier> GroupBy(GroupBySpec spec);
 
 // Something made of all records of a group. An argument that is null or missing is ignored, but by
@@ -92,10 +102,12 @@ KSTREAM_EXPORT std::string_view ToString(AggregateFunction::Kind kind);
 KSTREAM_EXPORT std::string_view NameOf(const AggregateFunction& function);
 
 // A fold: `init` makes the first `$acc` of a group from its first record, `add` the next one of
-// `$acc` and each record, the first too.
+// `$acc` and each record, the first too. Of a table `sub` undoes what `add` did for a row that is
+// no more.
 struct FoldSpec {
   Expression init, add;  // each gives exactly one value
   std::string name = "value";
+  std::optional<Expression> sub = {};  // with AggregateSpec::table, and then needed
 };
 
 struct AggregateSpec {
@@ -108,6 +120,7 @@ struct AggregateSpec {
 
   std::vector<AggregateFunction> functions = {};
   std::optional<FoldSpec> fold = {};
+  bool table = false;                     // of the changes of a table, as GroupBy forwards them
   std::optional<Expression> by = {};      // the group; without it, the record's key
   std::optional<WindowSpec> window = {};  // a row for each group and window
   Emit emit = Emit::kUpdate;
@@ -128,6 +141,12 @@ struct AggregateSpec {
 // nothing. As with GroupBy, records of no group are left out and counted. In one call rows come in
 // the order of the bytes of their keys.
 //
+// Of a table each row counts as it is now: what it was is taken back out of its group. A group
+// whose rows are all gone stays, with counts and sums of 0. Arrays come in jq's order of values,
+// for arrival is nothing that a row has; so there is no first and last. Expressions see a row's
+// key, value and time. A new value that an aggregate refuses makes the record bad and counts as no
+// row: what it replaces is taken out.
+//
 // With a window the value is {"key":..,"window_start":ms,"window_end":ms,<aggregates>}, a session's
 // end being the time of its last record. kFinal gives a stream: one record for each group and
 // window, when it closes, in the order of the windows' ends, starts and keys. Otherwise the rows
@@ -137,7 +156,8 @@ struct AggregateSpec {
 //
 // kUsage: no function; a name twice, or one that is taken ("key"); a function without its argument;
 // kEvery without a period; `late` without `rows` or without a window; a window that Check refuses;
-// an unknown serde; a fold with sessions or sliding windows, which add rows up.
+// an unknown serde; a fold with sessions or sliding windows, which add rows up. Of a table: a
+// window, `by`, kFirst or kLast, a fold without `sub`; and `sub` without a table.
 KSTREAM_EXPORT Result<ProcessorSupplier> Aggregate(AggregateSpec spec);
 
 }  // namespace kstream

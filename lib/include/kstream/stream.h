@@ -46,6 +46,7 @@
 namespace kstream {
 
 class GroupedStream;  // kstream/table.h
+class GroupedTable;
 class Table;
 
 namespace dsl {
@@ -167,6 +168,10 @@ class KSTREAM_EXPORT Stream {
   GroupedStream GroupBy(const StreamExpression& key, std::string name) const;
   GroupedStream GroupBy(KeySelector key, std::string name) const;
   GroupedStream GroupByKey(std::string name = {}) const;
+  // As Table::GroupBy, of records that are the rows of a table, which is kept in the store `store`.
+  // Without a name the rows of a group are together already.
+  GroupedTable GroupRows(const StreamExpression& key, const std::string& store,
+                         const std::string& name = {}) const;
 
   // An end of the stream; it may have several.
   void To(Location output, std::string name = {}) const;
@@ -182,10 +187,14 @@ class KSTREAM_EXPORT Stream {
 
  private:
   friend class GroupedStream;
+  friend class GroupedTable;
   friend class StreamBuilder;
+  friend class Table;
   Stream(dsl::StreamGraph* graph, std::string node, SerdeNames serdes, bool rekeyed);
   Stream Add(std::string name, Result<ProcessorSupplier> supplier, bool rekeyed,
              std::vector<std::string> stores = {}) const;
+  GroupedTable Regroup(Result<ProcessorSupplier> supplier, const std::string& store,
+                       const std::string& name) const;
   Stream MapBy(Mapper mapper, std::string name) const;
   Stream FlatMapBy(Mapper mapper, std::string name) const;
   Stream Via(Location topic, const std::string& name) const;

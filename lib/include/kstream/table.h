@@ -34,14 +34,24 @@ using Aggregator = std::function<MadeBytes(const Record& record, std::string_vie
 // As Aggregator, where the first record's value is the group's first.
 using Reducer = std::function<MadeBytes(std::string_view aggregate, const Record& record)>;
 
+class GroupedTable;
+
 // The latest value of each key. Its changes are a stream: a record for each row that changes, and
 // a tombstone where one ceases. Copied and valid as streams are.
-class Table {
+class KSTREAM_EXPORT Table {
  public:
   // The changes.
   const Stream& ToStream() const { return changes_; }
   // The store that keeps it: what Stream::Process names to read it.
   const std::string& store() const { return store_; }
+
+  // Rows by group, for a table to be made of them: a row that changes is taken out of the group
+  // that it was in and into the one that it is in now. Rows go through the repartition topic
+  // "<app>-<name>-repartition"; what they were is kept in the store "<name>-rows". A key of null
+  // means no group. The key is made of a row's key, value and time, and of equal ones it must be
+  // equal; nothing else of a record is there to see.
+  GroupedTable GroupBy(const StreamExpression& key, const std::string& name) const;
+  GroupedTable GroupBy(KeySelector key, const std::string& name) const;
 
  private:
   friend class GroupedStream;
@@ -73,13 +83,48 @@ class KSTREAM_EXPORT GroupedStream {
   }
 
  private:
+  friend class GroupedTable;
   friend class Stream;
   friend class StreamBuilder;
+  friend class Table;
   explicit GroupedStream(Stream stream) : stream_(std::move(stream)) {}
   Table ReduceBy(Reducer add, const std::string& store) const;
   Table Make(Result<ProcessorSupplier> supplier, const std::string& store) const;
 
   Stream stream_;
+};
+
+// A table whose rows are grouped. What is made of it counts each row as it is now: a row that
+// changes, or ceases, is undone before it counts anew. A group whose rows are all gone stays, with
+// what is left when all of them are undone.
+class KSTREAM_EXPORT GroupedTable {
+ public:
+  // Rows {"key":..,"count":n}.
+  Table Count(const std::string& store) const;
+  // As kstream::Aggregate of a table; `by`, `table`, `store` and `serdes` of the specification are
+  // not looked at.
+  Table Aggregate(AggregateSpec spec, const std::string& store) const;
+  // Values are the user's own bytes; `sub` undoes what `add` did for a row.
+  Table Aggregate(Initializer init, Aggregator add, const Aggregator& sub,
+                  const std::string& store) const;
+  // `add` makes the next value of `$acc`, the value so far, and `.`, that of a row; `sub` undoes
+  // it.
+  Table Reduce(const StreamExpression& add, const StreamExpression& sub,
+               const std::string& store) const;
+  template <std::convertible_to<Reducer> Function>
+  Table Reduce(Function add, const Reducer& sub, const std::string& store) const {
+    return ReduceBy(std::move(add), sub, store);
+  }
+
+  // The changes: a stream of which Aggregate makes a table where AggregateSpec::table is set.
+  const GroupedStream& changes() const { return changes_; }
+
+ private:
+  friend class Stream;
+  explicit GroupedTable(GroupedStream changes) : changes_(std::move(changes)) {}
+  Table ReduceBy(Reducer add, const Reducer& sub, const std::string& store) const;
+
+  GroupedStream changes_;
 };
 
 }  // namespace kstream

@@ -43,6 +43,10 @@ class LastingStore {
     return value.ok() ? value->value_or("(none)") : std::string(value.status().message());
   }
   task::Task::KeptStores Kept() { return {{"rows", this->Open()}}; }
+  StateStore* Open() {
+    view_ = std::make_unique<View>(&rows());
+    return view_.get();
+  }
 
  private:
   // The task closes its stores, and those of the runtime go on.
@@ -67,10 +71,6 @@ class LastingStore {
    private:
     KeyValueStore* const of_;
   };
-  StateStore* Open() {
-    view_ = std::make_unique<View>(&rows());
-    return view_.get();
-  }
 
   std::unique_ptr<StateStore> store_;
   std::unique_ptr<View> view_;

@@ -30,8 +30,8 @@ inline ProcessorSupplier CountAndSum(const WindowSpec& window, RowsOut emit, siz
                             .most_bytes = most_bytes};
   plan.new_format = [serdes] {
     std::vector<std::unique_ptr<dsl::Column>> columns;
-    columns.push_back(dsl::NewColumn({}, serdes));
-    columns.push_back(dsl::NewColumn(Of(Kind::kSum, "."), serdes));
+    columns.push_back(dsl::NewColumn({}, false, serdes));
+    columns.push_back(dsl::NewColumn(Of(Kind::kSum, "."), false, serdes));
     return dsl::NewJsonRows(std::move(columns), serdes.key);
   };
   return dsl::AggregationOf(std::move(plan), "count and sum");
