@@ -81,6 +81,7 @@ std::string Describe(const SerdeNames& serdes) {
 
 std::string Describe(const FilterSpec& spec) {
   std::string out = (spec.negate ? "filter-not " : "filter ") + Quoted(spec.keep);
+  if (spec.table) out += " --table";
   if (!spec.kept.empty()) AppendFlag("kept-to", Quoted(spec.kept), &out);
   if (!spec.rest.empty()) AppendFlag("rest-to", Quoted(spec.rest), &out);
   AppendRoute(spec.route, &out);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "dsl/describe.h"
+#include "dsl/filter_table.h"
 #include "dsl/operator.h"
 #include "dsl/route.h"
 #include "expr/program.h"
@@ -44,7 +45,9 @@ class FilterProcessor final : public dsl::Operator {
 Result<ProcessorSupplier> Filter(FilterSpec spec) {
   KSTREAM_ASSIGN_OR_RETURN(const Serdes serdes, Serdes::Parse(spec.serdes.key, spec.serdes.value));
   std::string description = dsl::Describe(spec);
-  auto make = [spec = std::move(spec), serdes] {
+  const auto skips = std::make_shared<dsl::SkipTotals>();
+  auto make = [spec = std::move(spec), serdes, skips]() -> std::unique_ptr<Processor> {
+    if (spec.table) return dsl::NewFilterTable(spec, serdes, skips);
     return std::make_unique<FilterProcessor>(spec, serdes);
   };
   return ProcessorSupplier(std::move(make), std::move(description)).Stateless();

@@ -16,9 +16,10 @@ namespace {
 
 using Supplier = Result<ProcessorSupplier>;
 
-Supplier FilterOf(const StreamExpression& expression, bool negate, const SerdeNames& serdes) {
+Supplier FilterOf(const StreamExpression& expression, bool negate, const SerdeNames& serdes,
+                  bool table = false) {
   KSTREAM_ASSIGN_OR_RETURN(Expression keep, expression.Compile());
-  return Filter({.keep = std::move(keep), .negate = negate, .serdes = serdes});
+  return Filter({.keep = std::move(keep), .negate = negate, .table = table, .serdes = serdes});
 }
 
 // An expression that may use `$out`; nothing stays nothing.
@@ -115,6 +116,11 @@ Stream Stream::FilterNot(const StreamExpression& drop, std::string name) const {
 Stream Stream::FilterNot(Predicate drop, std::string name) const {
   return Add(graph_->Name(std::move(name), "filter-not"), dsl::FilterBy(std::move(drop), true),
              rekeyed_);
+}
+
+Stream Stream::FilterRows(const StreamExpression& keep, bool negate, std::string name) const {
+  return Add(graph_->Name(std::move(name), negate ? "filter-not" : "filter"),
+             FilterOf(keep, negate, serdes_, true), rekeyed_);
 }
 
 Stream Stream::Map(const MapExpressions& made, std::string name) const {

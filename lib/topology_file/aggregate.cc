@@ -182,14 +182,6 @@ Status TakeEmit(const Assembly& assembly, Fields* fields, AggregateSpec* spec) {
       "on: use update, change or every:DUR");
 }
 
-Result<bool> TakeTable(Fields* fields) {
-  const std::optional<FileValue> table = fields->Take("table");
-  if (!table) return false;
-  const json::Type type = table->type();
-  if (type == json::Type::kTrue || type == json::Type::kFalse) return type == json::Type::kTrue;
-  return table->Error("'table' is true, of records that are the rows of a table, or false");
-}
-
 // The rows of a table, which is what the records are, and their groups.
 Result<GroupedStream> GroupRows(Node* node, Fields* fields, const std::string& store) {
   const auto& [stream, scattered] = node->parent();
@@ -206,7 +198,7 @@ Result<GroupedStream> GroupRows(Node* node, Fields* fields, const std::string& s
 Result<GroupedStream> Group(Node* node, Fields* fields, const std::string& store,
                             AggregateSpec* spec) {
   const auto& [stream, scattered] = node->parent();
-  KSTREAM_ASSIGN_OR_RETURN(spec->table, TakeTable(fields));
+  KSTREAM_ASSIGN_OR_RETURN(spec->table, TakeTable(fields, "table"));
   if (spec->table) return GroupRows(node, fields, store);
   if (const std::optional<FileValue> by = fields->Take("by")) {
     KSTREAM_ASSIGN_OR_RETURN(spec->by, node->Compile("by", *by));

@@ -69,4 +69,13 @@ Status Fields::Finish() const {
   return Status::Ok();
 }
 
+Result<bool> TakeTable(Fields* fields, std::string_view field) {
+  const std::optional<FileValue> table = fields->Take(field);
+  if (!table) return false;
+  const json::Type type = table->type();
+  if (type == json::Type::kTrue || type == json::Type::kFalse) return type == json::Type::kTrue;
+  return table->Error(
+      fmt::format("'{}' is true, of records that are the rows of a table, or false", field));
+}
+
 }  // namespace kstream::topology_file

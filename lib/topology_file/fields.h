@@ -48,6 +48,9 @@ class Fields {
   std::set<std::string, std::less<>> asked_;
 };
 
+// Whether `field` says that the records are the rows of a table.
+Result<bool> TakeTable(Fields* fields, std::string_view field);
+
 // ": did you mean 'NAME'?" with the nearest of `names`, or nothing.
 std::string DidYouMean(std::string_view name, const std::vector<std::string_view>& names);
 

@@ -91,9 +91,12 @@ Result<std::vector<Branch>> BranchesOf(const Node& node) {
 
 Status MakeFilter(Node* node) {
   KSTREAM_ASSIGN_OR_RETURN(Expression keep, node->CompileCondition(node->kind(), node->value()));
+  KSTREAM_ASSIGN_OR_RETURN(const bool table, TakeTable(&node->fields(), "rows"));
   const auto& [stream, scattered] = node->parent();
-  node->Give(node->kind() == "filter" ? stream.Filter(std::move(keep), node->name())
-                                      : stream.FilterNot(std::move(keep), node->name()),
+  const bool negate = node->kind() != "filter";
+  node->Give(table    ? stream.FilterRows(std::move(keep), negate, node->name())
+             : negate ? stream.FilterNot(std::move(keep), node->name())
+                      : stream.Filter(std::move(keep), node->name()),
              scattered);
   return Status::Ok();
 }

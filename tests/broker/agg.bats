@@ -156,3 +156,43 @@ changelog_deleted() {
 @test "agg: a changelog that is deleted under a running stage ends it with 6, exactly once" {
   changelog_deleted exactly-once
 }
+
+# changes N: rows of a table of N people, who change teams or leave.
+changes() {
+  local i
+  for ((i = 0; i < $1; i++)); do
+    if ((RANDOM % 4 == 0)); then
+      printf 'p%d:\n' $((RANDOM % 20))
+    else
+      printf 'p%d:{"team":"t%d","n":%d}\n' $((RANDOM % 20)) $((RANDOM % 3)) $((RANDOM % 100))
+    fi
+  done
+}
+
+# What the rows of a topic say of each team that has any.
+teams() {
+  kcat -C -q -e -b "$KSTREAM_BROKERS" -t "$1" -J | jq -Ssc 'reduce .[] as $r ({}; .[$r.key] = $r.payload) |
+    [.[] | select(. != null) | fromjson] | group_by(.team) |
+    map({(.[0].team): [length, (map(.n) | add)]}) | add // {}'
+}
+
+@test "agg: --table, killed at random moments under exactly-once, has each row once (EOS-1)" {
+  topic in 3
+  topic out 1
+  app=agg-$unique
+  local turn written
+  local counter=(kstream-agg -i "$in" -o "$out" -G "$app" --state-dir "$PWD/state" --table --by .team
+    --count --sum .n --eos -X session.timeout.ms=1500 -X heartbeat.interval.ms=300)
+  for turn in 1 2 3; do
+    changes 100 | put "$in" -Z -K: -X partitioner=murmur2_random
+    written=$(values "$out" | wc -l)
+    start log err "${counter[@]}" --commit-interval 100ms
+    until_true has_records "$out" $((written + 1))
+    kill -9 "$pid"
+    wait "$pid" || true
+  done
+  timeout 100 "${counter[@]}" -e
+  assert_equal "$(kcat -C -q -e -b "$KSTREAM_BROKERS" -t "$out" -X isolation.level=read_committed |
+    jq -Ssc 'reduce .[] as $row ({}; .[$row.key] = [$row.count, $row.sum]) | map_values(select(.[0] > 0))')" \
+    "$(teams "$in")"
+}

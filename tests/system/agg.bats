@@ -323,7 +323,6 @@ END
   assert_line 'internal topic: app-agg-rows-repartition (repartition)'
   try 0 kstream-agg -b k:1 -i people -o out -G app --table --by .team \
     --init 0 --add '$acc + 1' --sub '$acc - 1' --print-spec
-  assert_equal "$(jq -c .nodes.in <<<"$output")" '{"table":"topic:people","store":"agg-rows"}'
   assert_equal "$(jq -c .nodes.agg <<<"$output")" \
-    '{"from":"in","aggregate":{"by":".team","init":"0","add":"$acc + 1","sub":"$acc - 1","as":"value","emit":"update"},"store":"agg"}'
+    '{"from":"in","aggregate":{"table":true,"by":".team","init":"0","add":"$acc + 1","sub":"$acc - 1","as":"value","emit":"update"},"store":"agg"}'
 }

@@ -147,3 +147,53 @@ orders() {
   try 0 piped '1\n0\n' kstream-filter -- '-. < 0'
   assert_output 1
 }
+
+# Rows of a table: KEY VALUE a line, - deletes.
+rows() {
+  local key value
+  while read -r key value; do
+    [[ $value == - ]] && echo "{\"key\":\"$key\",\"payload\":null}" || echo "{\"key\":\"$key\",\"value\":$value}"
+  done
+}
+
+@test "filter: --table writes a tombstone for a row that does not match" {
+  rows >in <<'END'
+a { "n": 1 }
+a {"n":5}
+b {"n":5}
+b -
+c null
+END
+  try 0 kstream-filter -i in --in envelope --table '.n > 3' -J
+  assert_equal "$(jq -c '[.key, .value, has("payload")]' <<<"$output")" '["a",null,true]
+["a",{"n":5},false]
+["b",{"n":5},false]
+["b",null,true]
+["c",null,true]'
+}
+
+@test "filter: --table, --not and --else: each row is a tombstone on one side" {
+  rows >in <<'END'
+a {"n":1}
+a {"n":5}
+a -
+END
+  try 0 kstream-filter -i in --in envelope --table --else rest '.n > 3' -o big -J
+  assert_equal "$(jq -c '[.key, .value]' big)" '["a",null]
+["a",{"n":5}]
+["a",null]'
+  assert_equal "$(jq -c '[.key, .value]' rest)" '["a",{"n":1}]
+["a",null]
+["a",null]'
+  try 0 kstream-filter -i in --in envelope --table --not '.n > 3' -J
+  assert_equal "$(jq -c .value <<<"$output")" '{"n":1}
+null
+null'
+}
+
+@test "filter: --table leaves out what has no key" {
+  try 0 piped '{"n":5}\n' kstream-filter --table '.n > 3'
+  assert_output ''
+  assert_stderr_is '% filter: left out 1 without a key and 0 without a value
+% kstream-filter: 1 read, 0 written, 0 skipped'
+}

@@ -53,6 +53,7 @@ sample() {
 sample_filter() {
   case $1 in
     --not) echo "$1" ;;
+    --table) echo "$1" -k .user -J ;;
     --else) echo "$1" rest.ndjson --partition .ts -J ;;
     *) sample "$1" ;;
   esac
@@ -75,7 +76,7 @@ sample_agg() {
     --count) echo "$1=some=.tag" --sum b=.amount "$1=n" --sum a=.ts ;;
     --sum | --min | --max | --avg) echo "$1" .amount "$1" x=.ts ;;
     --first | --last | --collect | --collect-set | --distinct) echo "$1" .tag "$1" x=.amount ;;
-    --table) echo "$1" -k .user --by .tag ;;
+    --table) echo "$1" -k .user --by .amount ;;
     --sub) echo --table -k .user --init 0 --add '$acc+.amount' "$1" '$acc-.amount' ;;
     --init | --add | --as) echo --init 0 --add '$acc+.amount' --as folded ;;
     --window) echo $window ;;

@@ -109,6 +109,7 @@ Json Sink(const PlanNode& node, const SinkSpec& sink, const Expression* partitio
 Json Filter(const PlanNode& node, const FilterSpec& filter, ExpressionPrinter* printer) {
   Json json = {{"from", node.parents.front()}};
   json[filter.negate ? "filter-not" : "filter"] = printer->Put(filter.keep);
+  if (filter.table) json["rows"] = true;  // a node with "table" would be one
   return json;
 }
 

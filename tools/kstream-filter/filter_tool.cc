@@ -10,6 +10,11 @@ FlagGroup FilterTool::OwnFlags() {
             .metavar = "",
             .help = "keep the records for which EXPR is not true",
             .set = Set(&negate_)},
+           {.names = "--table",
+            .metavar = "",
+            .help = "the input is a table: a row for which EXPR is not true is written with a null "
+                    "payload, which deletes it",
+            .set = Set(&table_)},
            {.names = "--else",
             .metavar = "DST",
             .help = "write the records that are not kept to DST, read as --output is",
@@ -27,6 +32,7 @@ Status FilterTool::AddNodes(const Places& places, StagePlan* plan) {
   KSTREAM_ASSIGN_OR_RETURN(Location kept, places.ParseOutput("--output", OutputOf(options_)));
   FilterSpec filter{.keep = *expression_,
                     .negate = negate_,
+                    .table = table_,
                     .kept = "out",
                     .rest = "",
                     .route = {.to = {}, .partition = options_.partition},

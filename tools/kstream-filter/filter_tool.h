@@ -22,7 +22,7 @@ class FilterTool : public StageTool {
   Status AddNodes(const Places& places, StagePlan* plan) override;
 
  private:
-  bool negate_ = false;
+  bool negate_ = false, table_ = false;
   std::string rest_;  // --else; empty: not given
 };
 

@@ -30,6 +30,9 @@ struct RouteSpec {
 struct FilterSpec {
   Expression keep;
   bool negate = false;
+  // Records are rows of a table: one that is not kept becomes a tombstone, as one with a null
+  // payload is; with `rest` each row is a tombstone on one of both sides.
+  bool table = false;
   // Names of children; an empty name means all children. With `rest`, what is not kept goes there.
   std::string kept = {}, rest = {};
   RouteSpec route = {};

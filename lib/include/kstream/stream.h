@@ -115,6 +115,10 @@ class KSTREAM_EXPORT Stream {
   Stream FilterNot(const StreamExpression& drop, std::string name = {}) const;
   Stream FilterNot(Predicate drop, std::string name = {}) const;
 
+  // The rows of a table for which the condition holds (with `negate`: does not hold), which the
+  // records are: every other one becomes a tombstone, as FilterSpec::table says.
+  Stream FilterRows(const StreamExpression& keep, bool negate = false, std::string name = {}) const;
+
   // One record for one; any other number makes it bad. A function may change all of the record, so
   // the stream is re-keyed; expressions re-key it if they set the key.
   Stream Map(const MapExpressions& made, std::string name = {}) const;

@@ -62,6 +62,21 @@ TEST(Filter, SendsTheRestElsewhereAndTurnsAroundWhenNegated) {
   EXPECT_THAT(negated.out().Values(), ElementsAre("1"));
 }
 
+// A row is a tombstone on the side where it is not, whether or not it was there.
+TEST(Filter, OfATableDeletesWhatDoesNotFit) {
+  FilterSpec spec = Keep(". > 1");
+  spec.table = true;
+  spec.rest = "rest";
+  OperatorRun run(Filter(spec));
+  for (const char* value : {"1", "2"}) EXPECT_TRUE(run.Process(value, "k").ok());
+  EXPECT_TRUE(run.Process(std::nullopt, "k").ok());
+  EXPECT_TRUE(run.Process("2").ok());  // no key: no row
+  EXPECT_EQ(run.Process("{", "k").code(), StatusCode::kData);
+  EXPECT_THAT(run.out().Values(), ElementsAre("(null)", "2", "(null)"));
+  EXPECT_THAT(run.out("rest").Values(), ElementsAre("1", "(null)", "(null)"));
+  EXPECT_THAT(run.out("rest").Keys(), ElementsAre("k", "k", "k"));
+}
+
 TEST(Filter, MirrorsPartitionsByExpression) {
   FilterSpec spec = Keep("true");
   spec.route.partition = Compiled("$partition");
