@@ -39,6 +39,10 @@ def sum_of_rows(topic):
     return sum(count for _, count in read_counts(topic))
 
 
+def less(run, idle):
+    return Run(run.wall - idle.wall, run.cpu - idle.cpu, run.rss, run.output, run.errors)
+
+
 class Counting:
     """Runs of both sides, each with a topic, a group and a directory of its own unless they are given."""
 
@@ -55,11 +59,15 @@ class Counting:
                                '-i', self.empty, '-o', 'out', '-G', 'bench', '--count', *flags],
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
 
-    def _idle(self, flags):
-        runs = [self._with_sink(lambda sink: self.agg(self.empty, sink, flags)) for _ in range(3)]
+    def idle_of(self, measure):
+        """What a run costs that finds nothing: the median of three."""
+        runs = [self.with_sink(measure) for _ in range(3)]
         return Run(*(statistics.median(getattr(run, it) for run in runs) for it in ('wall', 'cpu', 'rss')))
 
-    def _with_sink(self, measure, name=None, total=None, sum_of=sum_of_table):
+    def _idle(self, flags):
+        return self.idle_of(lambda sink: self.agg(self.empty, sink, flags))
+
+    def with_sink(self, measure, name=None, total=None, sum_of=sum_of_table):
         """`total`: what the counts of the contender's first run must add up to."""
         sink = self.topics.create('out')
         time.sleep(SETTLE_SECONDS)  # what the broker has yet to do for the last run is not this one's to pay
@@ -79,20 +87,21 @@ class Counting:
             with tempfile.TemporaryDirectory(dir=self.work) as state:
                 yield pathlib.Path(state)
 
-    def agg(self, source, sink, flags=(), app=None, kept=None):
+    def run(self, tool, inputs, sink, flags, app=None, kept=None):
         with self._state(kept) as state:
-            return execute([self.tools / 'kstream-agg', '-b', os.environ['KSTREAM_BROKERS'], '-i', source,
-                            '-o', sink, '-G', app or f'{sink}-{time.monotonic_ns()}',
-                            '--state-dir', state, '-e', '--count', *flags])
+            return execute([self.tools / tool, '-b', os.environ['KSTREAM_BROKERS'], *inputs, '-o', sink,
+                            '-G', app or f'{sink}-{time.monotonic_ns()}', '--state-dir', state, '-e', *flags])
+
+    def agg(self, source, sink, flags=(), app=None, kept=None):
+        return self.run('kstream-agg', ('-i', source), sink, ('--count', *flags), app, kept)
 
     def less_idle(self, run, flags=()):
-        idle = self.idle[EOS if EOS[0] in flags else ()]
-        return Run(run.wall - idle.wall, run.cpu - idle.cpu, run.rss, run.output, run.errors)
+        return less(run, self.idle[EOS if EOS[0] in flags else ()])
 
     def kstream(self, source, *flags, records=TOPIC_RECORDS, overlaps=1, sum_of=sum_of_table):
         """`overlaps`: in how many windows each record is."""
         name = ' '.join(['kstream-agg --count', *flags])
-        return Contender(name, records, lambda: self.less_idle(self._with_sink(
+        return Contender(name, records, lambda: self.less_idle(self.with_sink(
             lambda sink: self.agg(source, sink, flags), name, records * overlaps, sum_of), flags), ours=True)
 
     def peer(self, mode, source, sink, records=TOPIC_RECORDS, kept=None, **settings):
@@ -103,5 +112,5 @@ class Counting:
 
     def kafka_streams(self, source, name, mode='count', records=TOPIC_RECORDS, total=TOPIC_RECORDS, **settings):
         """`total` as above; none where the last rows may still be to come."""
-        return Contender(name, records, lambda: self._with_sink(
+        return Contender(name, records, lambda: self.with_sink(
             lambda sink: self.peer(mode, source, sink, records, **settings), f'{mode}: {name}', total))

@@ -46,6 +46,13 @@ class Topics:
         self.names.append(name)
         return name
 
+    def fill(self, name, records):
+        """A topic of orders."""
+        topic = self.create(name)
+        say(f'filling a topic with {records:,} records')
+        subprocess.run([self.raw_loop, 'fill', topic, str(records)], check=True)
+        return topic
+
     def delete(self, *names):
         subprocess.run([self.raw_loop, 'delete', *names], check=True)
         self.names = [name for name in self.names if name not in names]

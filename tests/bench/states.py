@@ -88,9 +88,7 @@ def on_states(tools, raw_loop, rounds, work, table):
     java = compile_peer(work)
     with Topics(raw_loop) as topics:
         counting = Counting(tools, java, topics, work)
-        source = topics.create('in')
-        say(f'filling a topic with {TOPIC_RECORDS:,} records')
-        subprocess.run([raw_loop, 'fill', source, str(TOPIC_RECORDS)], check=True)
+        source = topics.fill('in', TOPIC_RECORDS)
         note = on_counts(counting, source, rounds, table)
         on_restores(counting, rounds, table)
         on_many_keys(counting, table)

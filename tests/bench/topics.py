@@ -19,9 +19,7 @@ def on_topics(tools, raw_loop, rounds, work, table):
     java = compile_peer(work)
     written = collections.defaultdict(set)  # what kind of work -> how many records came out
     with Topics(raw_loop) as topics:
-        source, empty = topics.create('in'), topics.create('empty')
-        say(f'filling a topic with {TOPIC_RECORDS:,} records')
-        subprocess.run([raw_loop, 'fill', source, str(TOPIC_RECORDS)], check=True)
+        source, empty = topics.fill('in', TOPIC_RECORDS), topics.create('empty')
 
         def to_topic(kind, measure):
             sink = topics.create('out')

@@ -5,22 +5,14 @@ What both sides are asked for alike is to keep the rows up to date. Rows that co
 are the default here and `suppress` there; only ours come for the windows that are open at the end.
 """
 
-import subprocess
-
-from contest import say, take_turns
+from contest import take_turns
 from counting import Counting, sum_of_rows
 from peers import Topics, compile_peer
 
 RECORDS = 1_000_000
 HOPPING_RECORDS = 300_000  # each is in 6 windows
 MEMORY_WINDOW = 100_000  # records, each a millisecond later
-
-
-def fill(topics, name, records):
-    topic = topics.create(name)
-    say(f'filling a topic with {records:,} records')
-    subprocess.run([topics.raw_loop, 'fill', topic, str(records)], check=True)
-    return topic
+SMALL = ('--memory', '32M', '-X', 'in.queued.max.messages.kbytes=4096')
 
 
 def on_updates(counting, source, few, rounds, table):
@@ -43,13 +35,14 @@ def on_finals(counting, source, rounds, table):
 
 
 def on_memory(counting, rounds, table):
-    """What is read ahead is kept small: the longer topic has more of it, which is not the windows'."""
+    """What is read ahead and what stores may hold is kept small: a longer topic fills more of it, which is
+    not the windows'."""
     peaks = {}
     for windows in (2, 20):
         records = windows * MEMORY_WINDOW
-        source = fill(counting.topics, f'windows-{windows}', records)
+        source = counting.topics.fill(f'windows-{windows}', records)
         ours = counting.kstream(source, '--window', f'tumbling:{MEMORY_WINDOW}ms', '--close-at-end',
-                                '-X', 'in.queued.max.messages.kbytes=4096', records=records, sum_of=sum_of_rows)
+                                *SMALL, records=records, sum_of=sum_of_rows)
         take_turns([ours], rounds)
         table.add(f'topic to topic: count by key, {windows} windows of 100 000 records', [ours])
         peaks[windows] = ours.median('rss') / 1e6
@@ -61,7 +54,7 @@ def on_windows(tools, raw_loop, rounds, work, table):
     java = compile_peer(work)
     with Topics(raw_loop) as topics:
         counting = Counting(tools, java, topics, work)
-        source, few = fill(topics, 'in', RECORDS), fill(topics, 'few', HOPPING_RECORDS)
+        source, few = topics.fill('in', RECORDS), topics.fill('few', HOPPING_RECORDS)
         on_updates(counting, source, few, rounds, table)
         on_finals(counting, source, rounds, table)
         return on_memory(counting, rounds, table)
