@@ -41,9 +41,9 @@ import org.apache.kafka.streams.state.KeyValueStore;
  *
  * <p>usage: KafkaStreamsOracle PREFIX APP SEED, with the broker in KSTREAM_BROKERS and a folder for its
  * state in STATE_DIR. Reads commands from stdin and answers each with a line "ok": "write N" writes N
- * records to each of PREFIX-events, PREFIX-words, PREFIX-rows and PREFIX-timed; "edges" writes what is
- * known to differ to PREFIX-edges; "run" makes the tables of all that was written, in PREFIX-oracle-CASE
- * and the changelogs of APP, until nothing is left to read.
+ * records to each of PREFIX-events, -words, -rows, -people and -timed; "edges" writes what
+ * is known to differ to PREFIX-edges; "run" makes the tables of all that was written, in
+ * PREFIX-oracle-CASE and the changelogs of APP, until nothing is left to read.
  */
 public final class KafkaStreamsOracle {
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -55,6 +55,8 @@ public final class KafkaStreamsOracle {
           (topic, bytes) ->
               bytes == null ? null : Long.valueOf(new String(bytes, StandardCharsets.UTF_8)));
   private static final int LONGEST = 40;
+  private static final List<String> INPUTS =
+      List.of("events", "words", "rows", "people", "timed", "edges");
   private static final Map<String, Object> PLAIN =
       Map.of("bootstrap.servers", System.getenv("KSTREAM_BROKERS"), "linger.ms", 5);
 
@@ -126,6 +128,7 @@ public final class KafkaStreamsOracle {
       producer.send(new ProducerRecord<>(prefix + "-events", null, anyTime(), anyKey(), anyEvent()));
       producer.send(new ProducerRecord<>(prefix + "-words", null, anyTime(), anyKey(), anyWord()));
       producer.send(new ProducerRecord<>(prefix + "-rows", null, anyTime(), anyKey(), anyRow()));
+      producer.send(new ProducerRecord<>(prefix + "-people", null, anyTime(), anyKey(), anyEvent()));
       timed.write(producer, prefix + "-timed");
     }
   }
@@ -330,13 +333,15 @@ public final class KafkaStreamsOracle {
     aggregates(builder);
     functions(builder);
     tables(builder);
+    TableAggregates.make(builder, prefix);
     new WindowedTables(builder, prefix).make();
     List<String> inputs = new ArrayList<>();
-    for (String name : List.of("events", "words", "rows", "timed", "edges")) {
+    for (String name : INPUTS) {
       inputs.add(prefix + "-" + name);
     }
     List<String> repartitioned = new ArrayList<>();
-    for (String name : List.of("by-user", "by-initial", "by-letter")) {
+    for (String name :
+        List.of("by-user", "by-initial", "by-letter", TableAggregates.REPARTITION)) {
       repartitioned.add(app + "-" + name + "-repartition");
     }
     try (Admin admin = Admin.create(settings());

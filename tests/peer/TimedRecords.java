@@ -6,7 +6,7 @@ import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 
 /**
- * Records for windows: their times go on, and of some of them back. Keys and values are never null,
+ * Records for windows and joins: their times go on, and of some of them back. Keys and values are never null,
  * since the two sides count those differently (README.md).
  *
  * <p>Times are multiples of 10 ms, so that several records share one, and gaps, lengths and edges of
@@ -21,6 +21,7 @@ final class TimedRecords {
 
   private final Random random;
   private long now = FIRST;
+  private int count;
 
   TimedRecords(long seed) {
     this.random = new Random(seed);
@@ -50,7 +51,7 @@ final class TimedRecords {
   }
 
   private String value() {
-    ObjectNode event = JsonNodeFactory.instance.objectNode();
+    ObjectNode event = JsonNodeFactory.instance.objectNode().put("n", count++);
     switch (random.nextInt(10)) {
       case 0 -> event.putNull("amount");
       case 1 -> {}

@@ -30,11 +30,12 @@ import tempfile
 
 sys.dont_write_bytecode = True  # the source tree stays as it is
 
-from peer_cases import AGGREGATES, FINAL, TOOL_CASES, WINDOWS, table_of_finals
+from peer_cases import AGGREGATES, FINAL, TABLE_AGGREGATES, TOOL_CASES, WINDOWS, table_of_finals
 
 HERE = pathlib.Path(__file__).resolve().parent
 GUARANTEES = ('at-least-once', 'exactly-once')
-PARTITIONS = {'events': 4, 'words': 4, 'rows': 4, 'timed': 4, 'edges': 4}
+INPUTS = ('events', 'words', 'rows', 'people', 'timed', 'edges')
+INPUT_PARTITIONS = 4
 OUTPUT_PARTITIONS = 3
 RECORDS = 6_000  # in each input, in all
 
@@ -163,7 +164,7 @@ class Trial:
 
     def create_topics(self):
         tool = self.build.joinpath('tests', 'broker', 'kafka_tool')
-        topics = {name: PARTITIONS[name] for name in PARTITIONS}
+        topics = {name: INPUT_PARTITIONS for name in INPUTS}
         topics |= {f'{who}-{case}': OUTPUT_PARTITIONS for who in ('oracle', *GUARANTEES)
                    for case in (*TOOL_CASES, *STAGE_CASES)}
         for name, partitions in topics.items():
@@ -174,7 +175,8 @@ class Trial:
         """Whatever makes a table, with the directory of its state."""
         state = self.work / 'state' / guarantee
         for name, case in TOOL_CASES.items():
-            yield [self.build / 'bin/kstream-agg', '-q', '-i', f'{self.prefix}-{case.input}',
+            inputs = [word for flag, topic in case.inputs.items() for word in (flag, f'{self.prefix}-{topic}')]
+            yield [self.build / 'bin' / case.tool, '-q', *inputs,
                    '-o', f'{self.prefix}-{guarantee}-{name}', '-G', self.app(guarantee, name),
                    '--store', name, '--state-dir', state / 'tools', '--guarantee', guarantee, '-e',
                    *case.flags, *(case.last_flags if is_last else ())]
@@ -200,10 +202,10 @@ class Trial:
                 value = state_of if case in JSON_STATES else text_of
                 (into / f'{case}.changelog.{who}').write_text(
                     write_down(store, value, time_of if who == 'oracle' else row_time_of))
-            for case in WINDOWS:
+            for case in (*TABLE_AGGREGATES, *WINDOWS):
                 rows = read_table(f'{self.prefix}-{who}-{case}')
                 (into / f'{case}.rows.{who}').write_text(write_down(rows, json_of, time_of))
-                if who != 'oracle':
+                if case in WINDOWS and who != 'oracle':
                     finals = table_of_finals(case, read_topic(f'{self.prefix}-{who}-{case}{FINAL}'))
                     (into / f'{case}.final.{who}').write_text(write_down(finals, json_of, time_of))
 

@@ -1,4 +1,5 @@
-"""What kstream-agg is asked for, as KafkaStreamsOracle.java and WindowedTables.java ask Kafka Streams.
+"""What kstream-agg is asked for, as Kafka Streams is in KafkaStreamsOracle.java, TableAggregates.java and
+WindowedTables.java.
 
 Each table of windows is made twice: kept up to date, so that the last row of a key counts, and of `final`
 rows, each of which comes once. Both are held against the one table of Kafka Streams. The tables of `edges`
@@ -13,16 +14,21 @@ TOTALS = ('--count', '--sum', 'total=.amount', '--min', '.amount', '--max', '.am
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    input: str
+    inputs: dict  # flag -> topic
     flags: tuple
     last_flags: tuple = ()  # in the last go
+    tool: str = 'kstream-agg'
 
 
+EVENTS = {'-i': 'events'}
 AGGREGATES = {
-    'count': Case('events', ('--count',)),
-    'summary': Case('events', (*TOTALS, '--first', '.amount', '--last', '.amount')),
-    'users': Case('events', ('--by', '.user', *TOTALS)),
+    'count': Case(EVENTS, ('--count',)),
+    'summary': Case(EVENTS, (*TOTALS, '--first', '.amount', '--last', '.amount')),
+    'users': Case(EVENTS, ('--by', '.user', *TOTALS)),
 }
+
+# Of tables: a row counts as it is now.
+TABLE_AGGREGATES = {'table-users': Case({'-i': 'people'}, ('--table', '--by', '.user', *TOTALS))}
 
 # In TimedRecords.java records are up to 8 s behind, or an hour: a grace of less than 8 s has many that are
 # late. Sliding windows have more, since there late and not late is not all that they may be: README.md.
@@ -41,12 +47,12 @@ def cases_of_windows():
     cases = {}
     for name, (source, window, grace) in WINDOWS.items():
         flags = ('--window', window, '--grace', grace, *TOTALS)
-        cases[name] = Case(source, (*flags, '--emit', 'update'))
-        cases[name + FINAL] = Case(source, (*flags, '--emit', 'final'), ('--close-at-end',))
+        cases[name] = Case({'-i': source}, (*flags, '--emit', 'update'))
+        cases[name + FINAL] = Case({'-i': source}, (*flags, '--emit', 'final'), ('--close-at-end',))
     return cases
 
 
-TOOL_CASES = AGGREGATES | cases_of_windows()
+TOOL_CASES = AGGREGATES | TABLE_AGGREGATES | cases_of_windows()
 
 
 def key_of_window(payload, has_end):
@@ -61,17 +67,20 @@ def key_of_window(payload, has_end):
     return json.dumps(key, separators=(',', ':'), ensure_ascii=False)
 
 
-def table_of_finals(name, records):
-    """As a table; a row that comes again has a key of its own, which no table has.
+def table_of(records, key_of):
+    """As a table; a record that comes again has a key of its own, which no table has.
 
-    >>> row = {'payload': '{"key":"a","window_start":5,"window_end":7,"count":1}'}
-    >>> list(table_of_finals('tumbling', [row, row]))
-    ['["a",5]', '["a",5] again']
+    >>> list(table_of([{'payload': 'a'}, {'payload': 'b'}, {'payload': 'a'}], lambda it: it['payload']))
+    ['a', 'b', 'a again']
     """
     table = {}
     for record in records:
-        key = key_of_window(record['payload'], 'session' in name)
+        key = key_of(record)
         while key in table:
             key += ' again'
         table[key] = record
     return table
+
+
+def table_of_finals(name, records):
+    return table_of(records, lambda record: key_of_window(record['payload'], 'session' in name))
