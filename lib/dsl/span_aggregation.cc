@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/sort_by_key.h"
+#include "dsl/event_time.h"
 
 namespace kstream::dsl {
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/printable.h"
+#include "dsl/event_time.h"
 #include "dsl/window_key.h"
 
 namespace kstream::dsl {

@@ -23,17 +23,6 @@ std::string Describe(const WindowSpec& spec) {
 WindowedProcessor::WindowedProcessor(const AggregationPlan& plan)
     : RowProcessor(plan), late_to_(plan.late), windows_(Describe(*plan.window)) {}
 
-Status WindowedProcessor::CheckTime(const Record& record) {
-  if (record.timestamp_type == TimestampType::kNone || record.timestamp < 0) {
-    return Status::Data("it has no time, and so no window: say with --timestamp what its time is");
-  }
-  if (record.timestamp > AlignedWindows::kLastTime) {
-    return Status::Data(fmt::format("its time, {}, is past the year 9999: is it in milliseconds?",
-                                    record.timestamp));
-  }
-  return Status::Ok();
-}
-
 Status WindowedProcessor::Late(const Record& record) {
   skips().Late();
   return late_to_.empty() ? Status::Ok() : context().Forward(record, late_to_);

@@ -26,8 +26,6 @@ class WindowedProcessor : public RowProcessor {
   // The stream time that is committed, and with it all that it has closed.
   int64_t committed() const { return context().committed_stream_time().value_or(kNoTime); }
 
-  // kData: it has none, or one past the year 9999.
-  static Status CheckTime(const Record& record);
   // Counts a record for which all windows have closed, and sends it on as it came.
   Status Late(const Record& record);
 

@@ -197,7 +197,25 @@ Result<std::vector<InputTopic>> Planner::TopicsOf(const TopologyStage& stage, co
       }
     }
   }
+  if (stage.co_partitioned) Align(&topics);
   return topics;
+}
+
+// A repartition topic that is read together with others is made to have as many partitions as they
+// have: as a topic that is there, else as the largest.
+void Planner::Align(std::vector<InputTopic>* topics) const {
+  int32_t count = 0, most = 0;
+  for (const InputTopic& topic : *topics) {
+    most = std::max(most, topic.partitions);
+    if (!state_->IsRepartition(topic.cluster, topic.topic))
+      count = std::max(count, topic.partitions);
+  }
+  for (InputTopic& topic : *topics) {
+    const bool made = manifest_ && manifest_->Find(topic.topic);
+    if (!made && !plan_ && state_->IsRepartition(topic.cluster, topic.topic)) {
+      topic.partitions = count > 0 ? count : most;
+    }
+  }
 }
 
 Result<std::vector<InputTopic>> Planner::TopicsOfInput(const Location& input, const Plans& plans) {
@@ -235,13 +253,19 @@ Result<std::vector<InputTopic>> Planner::TopicsOfInput(const Location& input, co
   return topics;
 }
 
-// As many as the tasks of the stage that writes it had at first, the largest of several.
+// As many as the tasks of the stage that writes it had at first, the largest of several, unless the
+// stage that reads it has laid it out otherwise.
 int32_t Planner::RepartitionCount(const Location& topic, const Plans& plans) const {
   const InternalTopic* const recorded = manifest_ ? manifest_->Find(topic.name) : nullptr;
   if (recorded) return recorded->partitions;
   for (size_t i = 0; plan_ && i < plan_->stages.size(); i++) {
     for (const InputTopic& had : plan_->stages[i].topics) {
       if (had.cluster == topic.cluster && had.topic == topic.name) return had.partitions;
+    }
+  }
+  for (const StagePlan& plan : plans) {
+    for (const InputTopic& read : plan.topics) {
+      if (read.cluster == topic.cluster && read.topic == topic.name) return read.partitions;
     }
   }
   size_t count = 1;

@@ -60,6 +60,7 @@ class Planner {
 
   Result<std::vector<InputTopic>> TopicsOf(const TopologyStage& stage, const Plans& plans);
   Result<std::vector<InputTopic>> TopicsOfInput(const Location& input, const Plans& plans);
+  void Align(std::vector<InputTopic>* topics) const;
   int32_t RepartitionCount(const Location& topic, const Plans& plans) const;
   // `grow`: what is new gets its place too; else only what is recorded, where there is such.
   Result<StagePlan> PlanStage(size_t stage, const Plans& plans, bool grow);

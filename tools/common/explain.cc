@@ -14,7 +14,8 @@ using Json = nlohmann::ordered_json;
 using InternalNeeds = std::vector<InternalTopicNeed>;
 
 std::string_view Kind(const PlanNode& node) {
-  constexpr std::string_view kKinds[] = {"source", "filter", "map", "sink", "group", "aggregate"};
+  constexpr std::string_view kKinds[] = {"source", "filter",    "map", "sink",
+                                         "group",  "aggregate", "join"};
   return kKinds[node.spec.index()];
 }
 
@@ -61,13 +62,20 @@ std::string InLibjq(std::string_view name, const Expression& expression) {
                      expression.why_libjq());
 }
 
-const std::vector<Location>& InputsOf(const StagePlan& plan) {
-  return std::get<SourceSpec>(plan.nodes.front().spec).inputs;
+// What the user named to be read.
+std::vector<Location> InputsOf(const StagePlan& plan) {
+  std::vector<Location> inputs;
+  for (const PlanNode& node : plan.nodes) {
+    const auto* source = std::get_if<SourceSpec>(&node.spec);
+    if (!source || source->inputs.front().kind == Location::Kind::kRepartition) continue;
+    inputs.insert(inputs.end(), source->inputs.begin(), source->inputs.end());
+  }
+  return inputs;
 }
 
 // How many tasks there are, as far as it is known without asking brokers.
 std::string Tasks(const StagePlan& plan) {
-  const std::vector<Location>& inputs = InputsOf(plan);
+  const std::vector<Location> inputs = InputsOf(plan);
   const std::string& grouper = plan.runtime.grouper;
   const bool topics =
       std::any_of(inputs.begin(), inputs.end(), [](const Location& l) { return l.is_topic(); });

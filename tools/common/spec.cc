@@ -41,7 +41,8 @@ class ExpressionPrinter {
 
   // The rule of the command line; the text is known to compile.
   static bool IsJsonLogic(const std::string& text) {
-    return HasOneMember(text) && Expression::Compile(text, Language::kJsonLogic, {"out"}).ok();
+    return HasOneMember(text) &&
+           Expression::Compile(text, Language::kJsonLogic, {"out", "left", "right"}).ok();
   }
 
   // Whether a text, if it is JSON, is an object with one member. Numbers are left alone: a library
@@ -197,6 +198,31 @@ Json Aggregation(const PlanNode& node, const AggregateSpec& spec, const PlanNode
   return json;
 }
 
+// A side of a join that is repartitioned is its source: whoever runs the file sees to the rest.
+std::string SideOf(const std::string& parent) {
+  const size_t keyed = parent.rfind("-keyed");
+  return parent.substr(0, keyed);
+}
+
+Json Join(const PlanNode& node, const StreamJoinSpec& spec, ExpressionPrinter* printer) {
+  constexpr std::string_view kTypes[] = {"inner", "left", "outer"};
+  const JoinWindows& windows = spec.windows;
+  Json join = {{"left", SideOf(node.parents.at(0))},
+               {"right", SideOf(node.parents.at(1))},
+               {"type", kTypes[static_cast<size_t>(spec.type)]},
+               {"before", Print(windows.before)}};
+  if (spec.match == JoinMatch::kAll) join["after"] = Print(windows.after);
+  if (spec.match != JoinMatch::kAll) join["prior"] = true;
+  if (spec.match == JoinMatch::kLatest) join["latest"] = true;
+  if (windows.grace.count() > 0) join["grace"] = Print(windows.grace);
+  if (spec.value) join["value"] = printer->Put(*spec.value);
+  if (!spec.late.empty()) join["late"] = spec.late;
+  Json json = {{"join", std::move(join)}};
+  if (spec.route.partition) json["partition"] = printer->Put(*spec.route.partition);
+  if (!spec.store.empty()) json["store"] = spec.store;
+  return json;
+}
+
 // Nodes of a repartition, which stand between a group and its aggregate.
 bool BelongsToRepartition(const PlanNode& node) {
   const auto* source = std::get_if<SourceSpec>(&node.spec);
@@ -233,6 +259,8 @@ Json Nodes(const StagePlan& plan, ExpressionPrinter* printer) {
       group = &node;
     } else if (const auto* aggregate = std::get_if<AggregateSpec>(&node.spec)) {
       nodes[node.name] = Aggregation(node, *aggregate, group, printer);
+    } else if (const auto* join = std::get_if<StreamJoinSpec>(&node.spec)) {
+      nodes[node.name] = Join(node, *join, printer);
     } else if (const auto* source = std::get_if<SourceSpec>(&node.spec)) {
       nodes[node.name] = Source(node, *source, printer);
     } else if (const auto* filter = std::get_if<FilterSpec>(&node.spec)) {

@@ -323,8 +323,10 @@ Flag PropertyFlag(StageOptions* o) {
           .set = SetProperty(o)};
 }
 
-void AddStageFlags(StageOptions* options, CommandLine* line) {
-  line->groups.push_back(InputAndOutput(options));
+void AddStageFlags(StageOptions* options, CommandLine* line, bool input) {
+  FlagGroup places = InputAndOutput(options);
+  if (!input) std::erase_if(places.flags, [](auto& flag) { return MainName(flag) == "--input"; });
+  line->groups.push_back(std::move(places));
   line->groups.push_back(Kafka(options));
   line->groups.push_back(State(options));
   line->groups.push_back(Running(options));

@@ -50,7 +50,8 @@ Flag PropertyFlag(StageOptions* options);
 
 // Input and output, Kafka, and running: all that stage tools share. The targets must outlive the
 // parsing.
-void AddStageFlags(StageOptions* options, CommandLine* line);
+// `input`: whether --input is one of them.
+void AddStageFlags(StageOptions* options, CommandLine* line, bool input = true);
 
 // Messages, help and version: what every tool has.
 struct CommonOptions {

@@ -62,7 +62,7 @@ Status Membership(const RuntimeOptions& runtime, bool reads_topics, bool brokers
     return Status::Usage("--instance-id needs --app: only a member of a group has an identity");
   }
   if (!runtime.app.empty() && brokers && !reads_topics) {
-    return Status::Usage("--app needs a topic to read: name one with --input");
+    return Status::Usage("--app needs a topic to read: name one, not files alone");
   }
   return Status::Ok();
 }
@@ -145,26 +145,39 @@ Result<StagePlan> StartPlan(const StageOptions& options, const Places& places) {
     return Status::Usage("--output is given twice: tee(1) writes one stream to two places");
   }
   KSTREAM_RETURN_IF_ERROR(SetErrorPolicy(options, places, &plan.runtime));
+  return plan;
+}
 
+Status AddSource(const StageOptions& options, const Places& places, std::string name,
+                 const std::pair<std::string_view, std::vector<std::string>>& inputs,
+                 StagePlan* plan) {
   SourceSpec source = options.source;
-  std::vector<std::string> inputs = options.inputs;
-  if (inputs.empty()) inputs.push_back("-");
-  for (const std::string& text : inputs) {
-    KSTREAM_ASSIGN_OR_RETURN(Location input, places.Parse("--input", text));
+  for (const std::string& text : inputs.second) {
+    KSTREAM_ASSIGN_OR_RETURN(Location input, places.Parse(inputs.first, text));
     bool twice =
         std::find(source.inputs.begin(), source.inputs.end(), input) != source.inputs.end();
-    if (twice) return Status::Usage(fmt::format("--input {} is given twice", text));
+    if (twice) return Status::Usage(fmt::format("{} {} is given twice", inputs.first, text));
     source.inputs.push_back(std::move(input));
   }
-  bool topics = std::any_of(source.inputs.begin(), source.inputs.end(),
-                            [](const Location& input) { return input.is_topic(); });
+  plan->nodes.push_back({std::move(name), {}, std::move(source)});
+  return Status::Ok();
+}
+
+bool ReadsTopics(const SourceSpec& source) {
+  return std::ranges::any_of(source.inputs, &Location::is_topic);
+}
+
+Status CheckSources(const StagePlan& plan, const Places& places) {
+  const bool topics = std::ranges::any_of(plan.nodes, [](const PlanNode& node) {
+    const auto* source = std::get_if<SourceSpec>(&node.spec);
+    return source && ReadsTopics(*source);
+  });
   KSTREAM_RETURN_IF_ERROR(Membership(plan.runtime, topics, places.brokers));
   if (!topics && plan.runtime.from != "beginning") {
     return Status::Usage(
         "--from needs brokers and a topic to read: files are read from their beginning");
   }
-  plan.nodes.push_back({"in", {}, std::move(source)});
-  return plan;
+  return Status::Ok();
 }
 
 std::string OutputOf(const StageOptions& options) {
@@ -214,6 +227,21 @@ Result<ProcessorSupplier> SupplierOf(const PlanNode& node) {
   return Map(std::get<MapSpec>(node.spec));
 }
 
+Status AddJoin(const PlanNode& node, const StreamJoinSpec& spec, TopologyBuilder* builder) {
+  Result<StreamJoinNodes> nodes = JoinStreams(spec);
+  if (!nodes.ok()) return nodes.status().At("-s");
+  const std::string left = node.name + "-left", right = node.name + "-right";
+  for (ProcessorSupplier* supplier : {&nodes->left, &nodes->right, &nodes->join}) {
+    supplier->unnamed = true;
+  }
+  builder->AddProcessor(left, std::move(nodes->left), {node.parents.at(0)})
+      .AddProcessor(right, std::move(nodes->right), {node.parents.at(1)})
+      .AddProcessor(node.name, std::move(nodes->join), {left, right})
+      .AddStore(node.name + "-turn", std::move(nodes->turn), {left, right, node.name});
+  if (!spec.store.empty()) builder->AddStore(StoreSpec{.name = spec.store}, {node.name});
+  return Status::Ok();
+}
+
 }  // namespace
 
 std::string StoreOf(const PlanNode& node) {
@@ -231,6 +259,8 @@ Result<Topology> BuildTopology(const StagePlan& plan) {
       builder.AddSource(node.name, *source);
     } else if (const auto* sink = std::get_if<SinkSpec>(&node.spec)) {
       builder.AddSink(node.name, *sink, node.parents);
+    } else if (const auto* join = std::get_if<StreamJoinSpec>(&node.spec)) {
+      KSTREAM_RETURN_IF_ERROR(AddJoin(node, *join, &builder));
     } else {
       auto supplier = SupplierOf(node);
       // All that an operator of a finished plan can find wrong are the names of serdes.
@@ -281,6 +311,9 @@ std::vector<std::pair<std::string, const Expression*>> Expressions(const PlanNod
       add("sub", aggregate->fold->sub);
     }
     add_route(aggregate->route);
+  } else if (const auto* join = std::get_if<StreamJoinSpec>(&node.spec)) {
+    add("value", join->value);
+    add_route(join->route);
   }
   return all;
 }

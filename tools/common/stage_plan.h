@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "common/stage_options.h"
+#include "kstream/joins.h"
 #include "kstream/location.h"
 #include "kstream/operators.h"
 #include "kstream/runtime.h"
@@ -25,7 +26,9 @@ namespace kstream::tools {
 struct PlanNode {
   std::string name;
   std::vector<std::string> parents;
-  std::variant<SourceSpec, FilterSpec, MapSpec, SinkSpec, GroupBySpec, AggregateSpec> spec;
+  std::variant<SourceSpec, FilterSpec, MapSpec, SinkSpec, GroupBySpec, AggregateSpec,
+               StreamJoinSpec>
+      spec;
 };
 
 // The properties of a cluster, for -X dump.
@@ -63,9 +66,18 @@ void AddClusters(const Places& places, RuntimeOptions* runtime);
 // other.
 Status SetErrorPolicy(const StageOptions& options, const Places& places, RuntimeOptions* runtime);
 
-// Sources, clusters and error policy of a plan; the tool adds its processors and sinks. kUsage when
-// flags contradict each other.
+// Clusters and error policy of a plan, whose nodes the tool adds. kUsage when flags contradict each
+// other.
 Result<StagePlan> StartPlan(const StageOptions& options, const Places& places);
+
+// Adds a source that is called `name` and reads what a flag says, all values of it.
+Status AddSource(const StageOptions& options, const Places& places, std::string name,
+                 const std::pair<std::string_view, std::vector<std::string>>& inputs,
+                 StagePlan* plan);
+// kUsage: what the run is to do needs topics to read, and there are none.
+Status CheckSources(const StagePlan& plan, const Places& places);
+// Whether some input of a source is a topic.
+bool ReadsTopics(const SourceSpec& source);
 
 // What --output says; stdout when it was not given.
 std::string OutputOf(const StageOptions& options);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "common/explain.h"
 #include "common/process.h"
@@ -26,7 +27,7 @@ bool UsesTopics(const PlanNode& node) {
 
 void StageTool::Setup(CommandLine* line) {
   line->groups.push_back(OwnFlags());
-  AddStageFlags(&options_, line);
+  AddStageFlags(&options_, line, ReadsInput());
   if (!ExpressionHelp().empty()) {
     line->positional = {"EXPR", ExpressionHelp(), SetExpression(&expression_)};
   }
@@ -43,8 +44,16 @@ Result<StagePlan> StageTool::Plan(const Places& places) {
         fmt::format("EXPR is missing: usage: {} [OPTION]... EXPR (-h lists the options)", name()));
   }
   KSTREAM_ASSIGN_OR_RETURN(StagePlan plan, StartPlan(options_, places));
+  KSTREAM_RETURN_IF_ERROR(AddSources(places, &plan));
+  KSTREAM_RETURN_IF_ERROR(CheckSources(plan, places));
   KSTREAM_RETURN_IF_ERROR(AddNodes(places, &plan));
   return plan;
+}
+
+Status StageTool::AddSources(const Places& places, StagePlan* plan) {
+  std::vector<std::string> inputs = options_.inputs;
+  if (inputs.empty()) inputs.push_back("-");
+  return AddSource(options_, places, "in", {"--input", inputs}, plan);
 }
 
 Status StageTool::Run(bool, Reporter* reporter) {

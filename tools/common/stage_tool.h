@@ -25,7 +25,10 @@ class StageTool : public Tool {
   // Flags of this tool alone, and what EXPR means; empty: it takes none.
   virtual FlagGroup OwnFlags() = 0;
   virtual std::string_view ExpressionHelp() const { return {}; }
-  // Adds the tool's processors and sinks below the source `in`.
+  // Whether what it reads is --input: the source `in`. One that does not adds sources of its own.
+  virtual bool ReadsInput() const { return true; }
+  virtual Status AddSources(const Places& places, StagePlan* plan);
+  // Adds the tool's processors and sinks below its sources.
   virtual Status AddNodes(const Places& places, StagePlan* plan) = 0;
 
   StageOptions options_;

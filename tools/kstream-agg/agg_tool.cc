@@ -93,11 +93,6 @@ Flag FunctionFlag(std::string_view names, std::string_view help, Kind kind,
       .names = names, .metavar = "[NAME=]EXPR", .help = help, .set = AddFunction(functions, kind)};
 }
 
-bool HasTopics(const SourceSpec& source) {
-  return std::any_of(source.inputs.begin(), source.inputs.end(),
-                     [](const Location& input) { return input.is_topic(); });
-}
-
 }  // namespace
 
 FlagGroup AggTool::OwnFlags() {
@@ -278,7 +273,7 @@ bool AggTool::KeysScattered(const SourceSpec& source) const {
 bool AggTool::GroupsScattered(const SourceSpec& source) const {
   const RuntimeOptions& runtime = options_.runtime;
   const bool by_key = !by_ || by_->text() == "$key";
-  if (!HasTopics(source)) return runtime.partitions > 1 && !by_key;
+  if (!ReadsTopics(source)) return runtime.partitions > 1 && !by_key;
   if (runtime.grouper == "single") return false;
   return !by_key || (!table_ && KeysScattered(source));
 }
@@ -330,8 +325,8 @@ Status AggTool::AddNodes(const Places& places, StagePlan* plan) {
         fmt::format("--store '{}' needs a name of letters, digits, '.', '_' and '-'", store_));
   }
   KSTREAM_RETURN_IF_ERROR(SetFold(&spec));
-  KSTREAM_RETURN_IF_ERROR(SetWindow(HasTopics(source), &spec));
-  KSTREAM_RETURN_IF_ERROR(SetEmit(HasTopics(source), &spec));
+  KSTREAM_RETURN_IF_ERROR(SetWindow(ReadsTopics(source), &spec));
+  KSTREAM_RETURN_IF_ERROR(SetEmit(ReadsTopics(source), &spec));
   // Without an application nothing is kept, and rows need a store only to be more than fit in
   // memory.
   const bool on_disk = options_.runtime.store_type == StoreSpec::Engine::kRocksDb;

@@ -48,6 +48,8 @@ namespace kstream {
 class GroupedStream;  // kstream/table.h
 class GroupedTable;
 class Table;
+struct JoinWindows;     // kstream/windows.h
+struct StreamJoinSpec;  // kstream/joins.h
 
 namespace dsl {
 class StreamGraph;
@@ -88,6 +90,25 @@ using KeySelector = std::function<MadeBytes(const Record& record)>;
 using Emit = std::function<Status(const Record& made)>;
 using Mapper = std::function<Status(const Record& record, const Emit& emit)>;
 using Action = std::function<Status(const Record& record)>;
+// Makes the value of a join's result; null: the record of that side is missing. Records have key,
+// value, time and headers.
+using ValueJoiner = std::function<MadeBytes(const Record* left, const Record* right)>;
+
+// The value of a join's result: an expression over $left, $right (null: missing) and $key, or a
+// function. By default {"left":..,"right":..}.
+struct JoinedValue {
+  JoinedValue() = default;
+  template <std::convertible_to<StreamExpression> Text>
+  JoinedValue(const Text& text)  // NOLINT(google-explicit-constructor)
+      : expression(StreamExpression(text)) {}
+  template <std::convertible_to<ValueJoiner> Function>
+  requires(!std::convertible_to<Function, StreamExpression>)
+      JoinedValue(Function joiner)  // NOLINT(google-explicit-constructor)
+      : function(std::move(joiner)) {}
+
+  std::optional<StreamExpression> expression = {};
+  ValueJoiner function = nullptr;
+};
 
 // What Map makes of a record. A null payload is unmapped, and only gets its place. In all but
 // `value`, `$out` is the value made.
@@ -177,6 +198,26 @@ class KSTREAM_EXPORT Stream {
   GroupedTable GroupRows(const StreamExpression& key, const std::string& store,
                          const std::string& name = {}) const;
 
+  // Joins two streams by key: records of both that are near enough to each other by time (see
+  // kstream/joins.h). `name` is that of the node and its store, which is needed. A stream that is
+  // re-keyed goes through the repartition topic "<app>-<name>-left-repartition" (or -right-).
+  // Results have the key of the left stream's serde, and JSON as values unless a function makes
+  // them.
+  Stream Join(const Stream& right, const JoinWindows& windows, const std::string& name,
+              const JoinedValue& value = {}) const;
+  // And left records that have no partner.
+  Stream LeftJoin(const Stream& right, const JoinWindows& windows, const std::string& name,
+                  const JoinedValue& value = {}) const;
+  // And right ones.
+  Stream OuterJoin(const Stream& right, const JoinWindows& windows, const std::string& name,
+                   const JoinedValue& value = {}) const;
+  // Only right records that are earlier than the left one.
+  Stream JoinPrior(const Stream& right, const JoinWindows& windows, const std::string& name,
+                   const JoinedValue& value = {}) const;
+  // Any of these, and others; serdes, rows and late of the specification are not looked at, and its
+  // name is that of the store too.
+  Stream Join(const Stream& right, StreamJoinSpec spec) const;
+
   // An end of the stream; it may have several.
   void To(Location output, std::string name = {}) const;
   void To(SinkSpec sink, std::string name = {}) const;
@@ -202,6 +243,7 @@ class KSTREAM_EXPORT Stream {
   Stream MapBy(Mapper mapper, std::string name) const;
   Stream FlatMapBy(Mapper mapper, std::string name) const;
   Stream Via(Location topic, const std::string& name) const;
+  Stream JoinWith(const Stream& right, StreamJoinSpec spec, const JoinedValue& value) const;
 
   dsl::StreamGraph* graph_;
   std::string node_;

@@ -1,4 +1,5 @@
-// WindowSpec: how an aggregate cuts the records of a group by their time.
+// WindowSpec: how an aggregate cuts the records of a group by their time. JoinWindows: how near
+// records must be for a join.
 //
 // Windows are closed by stream time, the largest timestamp that the task has processed: a record
 // belongs to a window as long as stream time, that record included, is before end + grace. One that
@@ -45,6 +46,18 @@ struct KSTREAM_EXPORT WindowSpec {
   std::string ToString() const;
 
   bool operator==(const WindowSpec&) const = default;
+};
+
+// How a join of two streams brings records together: a right record is near enough to a left one of
+// time t from t - before to t + after, both edges included.
+struct KSTREAM_EXPORT JoinWindows {
+  std::chrono::milliseconds before{0}, after{0};
+  // How long past that a record waits for others that are out of order.
+  std::chrono::milliseconds grace{0};
+
+  static JoinWindows Within(std::chrono::milliseconds distance) { return {distance, distance}; }
+  // kUsage: a length below 0, or too long.
+  Status Check() const;
 };
 
 }  // namespace kstream
