@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "dsl/join_key.h"
 #include "dsl/window_key.h"
 #include "kstream/windows.h"
 #include "record/json_document.h"
@@ -43,6 +44,7 @@ Result<RowKeys> RowKeys::Of(StoreView* view) {
   const std::string behind = dsl::kWindowsKey + '\0';
   KSTREAM_RETURN_IF_ERROR(
       view->Scan(dsl::kWindowsKey, behind, [&](std::string_view, std::string_view value, int64_t) {
+        keys.joins_ = value.starts_with("{\"join\":");
         const auto spec = WindowsOf(value);
         if (!spec) return true;
         if (spec->kind == WindowSpec::Kind::kSession) {
@@ -73,8 +75,9 @@ bool RowKeys::ReadSpan(std::string_view stored_key, const RowQuery& query, Inspe
 }
 
 bool RowKeys::Fits(std::string_view stored_key) const {
-  if (!windowed()) return true;
+  if (!windowed() && !joins_) return true;
   if (stored_key == dsl::kWindowsKey) return true;
+  if (joins_) return dsl::JoinKey::Parse(stored_key) || dsl::TimerKey::Parse(stored_key);
   if (spans_) return dsl::SpanKey::Parse(*spans_, stored_key) || dsl::TimerKey::Parse(stored_key);
   const auto start = dsl::StartOfKey(stored_key);
   return start && windows_->At(*start);
@@ -97,7 +100,17 @@ Result<std::optional<uint64_t>> RowKeys::CountWindows(StoreView* view) const {
   return std::optional(count);
 }
 
+// A record that a join keeps is of no window: it has its time.
+bool RowKeys::ReadJoined(std::string_view stored_key, const RowQuery& query, InspectedRow* row) {
+  std::optional<dsl::JoinKey> joined = dsl::JoinKey::Parse(stored_key);
+  if (!joined) return false;
+  group_ = std::move(joined->key);
+  row->key = group_;
+  return !query.at_window && Asks(query, group_);
+}
+
 bool RowKeys::Read(std::string_view stored_key, const RowQuery& query, InspectedRow* row) {
+  if (joins_) return ReadJoined(stored_key, query, row);
   if (spans_) return ReadSpan(stored_key, query, row);
   row->key = stored_key;
   if (!windows_) return !query.at_window && Asks(query, stored_key);
@@ -117,6 +130,9 @@ bool RowKeys::MayAsk(const RowQuery& query, std::string_view stored_key) {
   for (const auto kind : {dsl::SpanKey::Kind::kSession, dsl::SpanKey::Kind::kMoment}) {
     const auto span = dsl::SpanKey::Parse(kind, stored_key);
     if (span && Asks(query, span->group)) return true;
+  }
+  if (const auto joined = dsl::JoinKey::Parse(stored_key); joined && Asks(query, joined->key)) {
+    return true;
   }
   return stored_key.size() >= dsl::kWindowPrefix &&
          Asks(query, stored_key.substr(dsl::kWindowPrefix));

@@ -1,5 +1,5 @@
 // RowKeys: what the keys of a store's rows stand for: themselves, or a window and a group, where
-// the store's first row says so (dsl/window_key.h, span_key.h). Tested by
+// the store's first row says so (dsl/window_key.h, span_key.h, join_key.h). Tested by
 // tests/unit/admin/app_inspector_test.cc.
 #ifndef KSTREAM_ADMIN_ROW_KEYS_H_
 #define KSTREAM_ADMIN_ROW_KEYS_H_
@@ -39,11 +39,13 @@ class RowKeys {
   static bool MayAsk(const RowQuery& query, std::string_view stored_key);
 
  private:
+  bool ReadJoined(std::string_view stored_key, const RowQuery& query, InspectedRow* row);
   bool ReadSpan(std::string_view stored_key, const RowQuery& query, InspectedRow* row);
 
   std::optional<dsl::AlignedWindows> windows_;
   std::optional<dsl::SpanKey::Kind> spans_;
   int64_t reach_ = 0;  // of sliding windows: how far apart two moments of one window may be, ms
+  bool joins_ = false;
   std::string group_;
 };
 

@@ -10,20 +10,26 @@
 #include "dsl/stream_graph.h"
 #include "dsl/stream_join.h"
 #include "kstream/joins.h"
+#include "record/json_document.h"
 
 namespace kstream {
 namespace {
 
 constexpr std::chrono::milliseconds kLongest{dsl::AlignedWindows::kLastTime};
 
-std::string Describe(const StreamJoinSpec& spec) {
+// Which records it keeps, and what becomes of them.
+std::string AboutRecords(const StreamJoinSpec& spec) {
   constexpr std::string_view kTypes[] = {"inner", "left", "outer"};
   constexpr std::string_view kMatches[] = {"", " --prior", " --latest"};
   const JoinWindows& windows = spec.windows;
-  std::string text =
-      fmt::format("join --type {}{} --before {}ms --after {}ms --grace {}ms",
-                  kTypes[static_cast<size_t>(spec.type)], kMatches[static_cast<size_t>(spec.match)],
-                  windows.before.count(), windows.after.count(), windows.grace.count());
+  return fmt::format("--type {}{} --before {}ms --after {}ms --grace {}ms",
+                     kTypes[static_cast<size_t>(spec.type)],
+                     kMatches[static_cast<size_t>(spec.match)], windows.before.count(),
+                     windows.after.count(), windows.grace.count());
+}
+
+std::string Describe(const StreamJoinSpec& spec) {
+  std::string text = "join " + AboutRecords(spec);
   if (spec.value) text += " --value " + dsl::Quoted(*spec.value);
   if (spec.joiner) text += " (function)";
   if (!spec.late.empty()) text += " --late " + spec.late;
@@ -70,7 +76,11 @@ Result<StreamJoinNodes> JoinStreams(StreamJoinSpec spec) {
   if (spec.match != JoinMatch::kAll) spec.windows.after = std::chrono::milliseconds(0);
   std::string description = Describe(spec);
   const std::string turn = spec.name + "-turn";
+  std::string about = "{\"join\":";
+  json::AppendQuoted(AboutRecords(spec), &about);
+  about += '}';
   dsl::JoinPlan plan{.spec = std::move(spec),
+                     .about = std::move(about),
                      .turn = turn,
                      .left = left,
                      .right = right,

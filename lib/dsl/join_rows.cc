@@ -2,16 +2,15 @@
 
 #include <algorithm>
 #include <cstring>
-#include <tuple>
 
 namespace kstream::dsl {
 namespace {
 
 // What a record takes beside its bytes: with its place among those of its key.
-constexpr size_t kRecordBytes = sizeof(KeptRecord) + sizeof(KeptRecord*) + alignof(KeptRecord);
+constexpr size_t kRecordBytes = sizeof(KeptRecord) + sizeof(JoinRows::Place) + alignof(KeptRecord);
 
-bool Before(const KeptRecord* a, const KeptRecord* b) {
-  return std::tie(a->time, a->id) < std::tie(b->time, b->id);
+bool Before(const JoinRows::Place& place, const KeptRecord& record) {
+  return place.time != record.time ? place.time < record.time : place.record->id < record.id;
 }
 
 template <typename T>
@@ -71,14 +70,14 @@ KeptRecord* JoinRows::Copy(const KeptRecord& record, Arena* arena) {
 std::pair<KeptRecord*, bool> JoinRows::Add(Entry* entry, const KeptRecord& record) {
   auto& side = entry->value.sides[static_cast<size_t>(record.side)];
   auto place = side.end();
-  if (!side.empty() && !Before(side.back(), &record)) {
-    place = std::lower_bound(side.begin(), side.end(), &record, Before);
-    if (place != side.end() && !Before(&record, *place)) return {*place, false};
+  if (!side.empty() && !Before(side.back(), record)) {
+    place = std::lower_bound(side.begin(), side.end(), record, Before);
+    if (place->time == record.time && place->record->id == record.id) return {place->record, false};
   }
   Bucket* const bucket = Of(record.time);
   KeptRecord* const copy = Copy(record, &bucket->arena);
   copy->entry = entry;
-  side.insert(place, copy);
+  side.insert(place, {record.time, copy});
   if (entry->value.bucket != last_.first) {
     entry->value.bucket = last_.first;
     bucket->keys.push_back(entry);
@@ -89,18 +88,17 @@ std::pair<KeptRecord*, bool> JoinRows::Add(Entry* entry, const KeptRecord& recor
   return {copy, true};
 }
 
-std::span<KeptRecord* const> JoinRows::Between(const Entry& entry, JoinSide side, int64_t from,
-                                               int64_t to) {
-  const auto& records = entry.value.sides[static_cast<size_t>(side)];
-  const auto earlier = [](const KeptRecord* record, int64_t time) { return record->time < time; };
-  const auto first = std::lower_bound(records.begin(), records.end(), from, earlier);
+std::span<const JoinRows::Place> JoinRows::Between(const Entry& entry, JoinSide side, int64_t from,
+                                                   int64_t to) {
+  const auto& places = entry.value.sides[static_cast<size_t>(side)];
+  const auto first = std::ranges::lower_bound(places, from, {}, &Place::time);
   auto last = first;
-  while (last != records.end() && (*last)->time <= to) last++;
+  while (last != places.end() && last->time <= to) last++;
   return {first, last};
 }
 
 void JoinRows::Expire(int64_t time) {
-  while (!buckets_.empty() && buckets_.begin()->first + width_ <= time) {
+  while (Expires(time)) {
     const auto first = buckets_.begin();
     const int64_t end = first->first + width_;
     std::unique_ptr<Bucket> bucket = std::move(first->second);
@@ -121,7 +119,8 @@ void JoinRows::Expire(int64_t time) {
 
 void JoinRows::Drop(Entry* entry, int64_t end) {
   for (auto& side : entry->value.sides) {
-    const auto kept = std::ranges::find_if(side, [&](const auto* r) { return r->time >= end; });
+    const auto kept =
+        std::ranges::find_if(side, [&](const Place& place) { return place.time >= end; });
     side.erase(side.begin(), kept);
   }
   EraseIfEmpty(entry);

@@ -46,9 +46,14 @@ struct KeptRecord;
 
 class JoinRows {
  public:
+  // A record, with its time at hand: most look-ups need no more of most records.
+  struct Place {
+    int64_t time;
+    KeptRecord* record;
+  };
   struct Keyed {
-    std::array<std::vector<KeptRecord*>, kJoinSides> sides = {};  // by time, then by id
-    int64_t bucket = INT64_MIN;                                   // the last that knows of this key
+    std::array<std::vector<Place>, kJoinSides> sides = {};  // by time, then by id
+    int64_t bucket = INT64_MIN;                             // the last that knows of this key
   };
   using Entry = ByteTable<Keyed>::Entry;
 
@@ -63,9 +68,12 @@ class JoinRows {
   // Copies a record, all but its key; not one that is there already: false.
   std::pair<KeptRecord*, bool> Add(Entry* entry, const KeptRecord& record);
   // Those of a key from time `from` to `to`, both included.
-  static std::span<KeptRecord* const> Between(const Entry& entry, JoinSide side, int64_t from,
-                                              int64_t to);
-  // Drops buckets all of whose records are earlier than `time`. Entries may go.
+  static std::span<const Place> Between(const Entry& entry, JoinSide side, int64_t from,
+                                        int64_t to);
+  // Drops buckets all of whose records are earlier than `time`, if there are any. Entries may go.
+  bool Expires(int64_t time) const {
+    return !buckets_.empty() && buckets_.begin()->first + width_ <= time;
+  }
   void Expire(int64_t time);
   void Clear();
 
@@ -116,7 +124,7 @@ template <typename F>
 void JoinRows::ForEach(F visit) const {
   for (const Entry* const entry : keys_.Entries()) {
     for (const auto& side : entry->value.sides) {
-      for (KeptRecord* const record : side) visit(record);
+      for (const Place& place : side) visit(place.record);
     }
   }
 }

@@ -40,7 +40,7 @@ Status JoinValue::Read(JoinSide side, const Record& record, std::string_view* ke
     KSTREAM_RETURN_IF_ERROR(reader_.Parse(*kept, &parsed));
   }
   *kept = document->Raw(document->root());
-  if (kept->find_first_of("\r\n") == kept->npos) return Status::Ok();
+  if (kept->find('\n') == kept->npos && kept->find('\r') == kept->npos) return Status::Ok();
   compact_.clear();
   json::AppendCompact(*document, document->root(), &compact_);
   *kept = compact_;

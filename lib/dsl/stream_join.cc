@@ -35,8 +35,10 @@ StreamJoin::StreamJoin(const JoinPlan& plan)
       grace_(plan.spec.windows.grace.count()),
       kept_for_(KeptFor(plan.spec.windows)),
       turn_name_(plan.turn),
+      store_name_(plan.spec.store),
       rows_to_(plan.spec.rows),
       late_to_(plan.spec.late),
+      about_(plan.about),
       value_(plan.spec, plan.left, plan.right),
       route_(plan.spec.route, plan.left),
       report_(plan.totals),
@@ -55,7 +57,8 @@ Status StreamJoin::Init(ProcessorContext& context) {
   KSTREAM_ASSIGN_OR_RETURN(turn_, JoinTurn::Of(context, turn_name_));
   made_ = context.wall_clock_time() << 20;
   FollowTask();
-  return Status::Ok();
+  decided_ = stream_time_;
+  return store_name_.empty() ? Status::Ok() : OpenStore(context);
 }
 
 void StreamJoin::FollowTask() {
@@ -76,16 +79,22 @@ Status StreamJoin::Process(const Record& record) {
   FollowTask();
   const int64_t now = std::max(stream_time_, kept.time);
   const uint64_t hash = BytesHash::Of(key);
-  kept.entry = rows_.Find(key, hash);
+  // What fails in closing is no fault of the record, which has its turn all the same. Where that
+  // may empty memory it is done before anything points there, else when the record is known to be
+  // a good one.
+  Status closed;
+  const bool first = !whole_;
+  if (first) closed = CloseUpTo(now);
+  KSTREAM_ASSIGN_OR_RETURN(kept.entry, FindKey(key, hash));
   KSTREAM_RETURN_IF_ERROR(Meet(kept, key, now));
   report_.Record(kept.side, key);
-  // What fails here is no fault of the record, which has its turn all the same.
-  const Status closed = CloseUpTo(now);
+  if (!first) closed = CloseUpTo(now);
   if (!closed.ok() && closed.code() != StatusCode::kData) return closed;
   stream_time_ = now;
   KSTREAM_RETURN_IF_ERROR(ForwardPairs(kept, key));
   KSTREAM_RETURN_IF_ERROR(Keep(record, kept, hash, now));
-  rows_.Expire(now - kept_for_);
+  Expire();
+  if (rows_full()) KSTREAM_RETURN_IF_ERROR(Spill());
   return closed;
 }
 
@@ -125,10 +134,10 @@ Status StreamJoin::Meet(const KeptRecord& record, std::string_view key, int64_t 
     KeptRecord* const latest = decided ? LatestOf(record.entry, record.time, now) : nullptr;
     return latest ? meet(latest) : Status::Ok();
   }
-  for (KeptRecord* const partner : JoinRows::Between(
+  for (const auto& [time, partner] : JoinRows::Between(
            *record.entry, Other(record.side), record.time - side.back, record.time + side.ahead)) {
     const bool closed = Of(partner->side).alone && !partner->matched && DueOf(*partner) < now;
-    if (partner->gone || closed || IsExpired(partner->time, now)) continue;
+    if (partner->gone || closed || IsExpired(time, now)) continue;
     KSTREAM_RETURN_IF_ERROR(meet(partner));
   }
   return Status::Ok();
@@ -155,7 +164,9 @@ Status StreamJoin::ForwardPairs(const KeptRecord& record, std::string_view key) 
   report_.Pairs(pair_count_);
   for (size_t i = 0; i < pair_count_; i++) {
     const Pair& pair = pairs_[i];
-    pair.partner->matched = true;
+    if (!std::exchange(pair.partner->matched, true) && Of(pair.partner->side).alone) {
+      Touch(pair.partner);
+    }
     if (!pair.made) continue;
     KSTREAM_RETURN_IF_ERROR(ForwardResult(ResultOf(key, record, pair.partner), pair.value));
   }
@@ -171,6 +182,7 @@ Status StreamJoin::Keep(const Record& record, KeptRecord kept, uint64_t hash, in
   if (latest_ && kept.side == JoinSide::kLeft && !open) return Status::Ok();
   kept.entry = rows_.Make(*record.key, hash).first;
   const auto [row, fresh] = rows_.Add(kept.entry, kept);
+  if (fresh) Touch(row);
   if (open && fresh) Wait(row);
   return Status::Ok();
 }
@@ -183,15 +195,19 @@ void StreamJoin::Wait(KeptRecord* record) {
 // One that fails is done with, too.
 Status StreamJoin::CloseUpTo(int64_t now) {
   Status status;
-  while (!waiting_.empty() && waiting_.top().due < now) {
+  for (;;) {
+    if (timer_) KSTREAM_RETURN_IF_ERROR(FetchTimers(now));
+    if (waiting_.empty() || waiting_.top().due >= now) break;
     KeptRecord* const record = waiting_.top().record;
     waiting_.pop();
-    if (record->matched) continue;
+    if (record->matched || record->gone) continue;
     record->gone = true;
     const Status decided = Decide(*record, record->key());
     if (status.ok()) status = decided;
     if (!decided.ok() && decided.code() != StatusCode::kData) break;
+    if (!whole_ && rows_full()) KSTREAM_RETURN_IF_ERROR(Spill());
   }
+  decided_ = std::max(decided_, now);
   return status;
 }
 
@@ -209,7 +225,7 @@ KeptRecord* StreamJoin::LatestOf(const JoinRows::Entry* entry, int64_t time, int
   const Side& left = Of(JoinSide::kLeft);
   const auto rights =
       JoinRows::Between(*entry, JoinSide::kRight, time - left.back, time + left.ahead);
-  return rights.empty() || IsExpired(rights.back()->time, now) ? nullptr : rights.back();
+  return rights.empty() || IsExpired(rights.back().time, now) ? nullptr : rights.back().record;
 }
 
 Status StreamJoin::Alone(const KeptRecord& record, const Bytes& key) {
@@ -239,20 +255,24 @@ Status StreamJoin::Late(const Record& record) {
 Status StreamJoin::Flush() {
   FollowTask();
   KSTREAM_RETURN_IF_ERROR(CloseUpTo(stream_time_));
-  rows_.Expire(stream_time_ - kept_for_);
-  return Status::Ok();
+  Expire();
+  if (!store_) return Status::Ok();
+  KSTREAM_RETURN_IF_ERROR(StoreRows());
+  return DeleteExpired();
 }
 
 Status StreamJoin::EndInput() {
-  if (waiting_.empty()) return Status::Ok();
+  if (waiting_.empty() && !timer_) return Status::Ok();
   KSTREAM_RETURN_IF_ERROR(CloseUpTo(kNever));
   context_->AdvanceStreamTime(last_due_ + 1);
   return Status::Ok();
 }
 
 void StreamJoin::Close() {
+  if (context_ && context_->at_end()) report_.skips().Open(CountWaiting());
   report_.Tell(context_ ? context_->node() : "join");
   waiting_ = {};
+  dirty_.clear();
   rows_.Clear();
 }
 

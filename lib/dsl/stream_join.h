@@ -12,8 +12,10 @@
 // same way, for the choice among the right ones.
 //
 // As long as memory holds all records, nothing is looked up in the store: it is written at commit
-// points, for whoever begins there (join_store.cc). Rows of it are deleted when the stream time
-// that has outlived them is committed; a crash before that reads again what needs them.
+// points, for whoever begins there (join_store.cc). When it does not, all is written, with a timer
+// for each record that waits, and memory is emptied; from then on a key is read when a record or a
+// timer names it. Rows of the store are deleted when the stream time that has outlived them is
+// committed; a crash before that reads again what needs them.
 //
 // Tested by tests/unit/dsl/stream_join_test.cc and join_state_test.cc, and case by case by
 // share/doc/kstream/joins.md.
@@ -25,6 +27,7 @@
 #include <memory>
 #include <optional>
 #include <queue>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,16 +36,20 @@
 #include "dsl/join_rows.h"
 #include "dsl/join_turn.h"
 #include "dsl/join_value.h"
+#include "dsl/kept_value.h"
 #include "dsl/operator.h"
 #include "dsl/route.h"
+#include "dsl/span_key.h"
 #include "kstream/joins.h"
 #include "kstream/processor.h"
+#include "kstream/store.h"
 
 namespace kstream::dsl {
 
 // What the processors of all tasks have in common.
 struct JoinPlan {
   StreamJoinSpec spec;
+  std::string about;  // the join, as the store tells it
   std::string turn;
   Serdes left, right;
   std::shared_ptr<JoinTotals> totals;
@@ -109,10 +116,34 @@ class StreamJoin final : public Processor {
   Status ForwardResult(Record result, const std::optional<std::string>& value);
   Status Late(const Record& record);
 
+  // Of the store: join_store.cc.
+  Status OtherState(std::string_view why) const;
+  Status OpenStore(ProcessorContext& context);
+  Status LoadAll();
+  // *waits: the row, if it is one that waits; else it stays as it is.
+  Status LoadRow(std::string_view stored, std::string_view value, KeptRecord** waits);
+  // The records of a key, from the store if they may be there alone; null: there are none.
+  Result<JoinRows::Entry*> FindKey(std::string_view key, uint64_t hash);
+  // It is to be written.
+  void Touch(KeptRecord* record);
+  void Expire();
+  Status StoreRows();
+  Status DeleteExpired();
+  bool rows_full() const {
+    return store_ && static_cast<int64_t>(rows_.bytes()) > store_->memory_share();
+  }
+  Status Spill();
+  Status LeaveToStore();
+  Status FindTimer(std::string from);
+  Status FetchTimers(int64_t now);
+  // How many records wait.
+  size_t CountWaiting() const;
+
   const std::array<Side, kJoinSides> sides_;
   const bool latest_;
   const int64_t grace_, kept_for_;  // past a record's time, ms
-  const std::string turn_name_, rows_to_, late_to_;
+  const std::string turn_name_, store_name_, rows_to_, late_to_;
+  const std::string about_;  // what the store says of its rows
   JoinValue value_;
   Route route_;
   JoinReport report_;
@@ -123,6 +154,15 @@ class StreamJoin final : public Processor {
   JoinRows rows_;
   std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> waiting_;
   int64_t last_due_ = kNoTime;
+  int64_t decided_ = kNoTime;  // all that waited for stream time to pass less have come out
+
+  KeyValueStore* store_ = nullptr;  // null: none
+  bool whole_ = true;               // no record is in the store alone
+  bool says_join_ = false;          // the store says of what its rows are
+  std::vector<KeptRecord*> dirty_;
+  std::set<int64_t> stored_buckets_;
+  std::optional<TimerKey> timer_;  // the first of those in the store
+  KeptValue values_;
 
   std::vector<Pair> pairs_;  // of the record at hand: the first pair_count_
   size_t pair_count_ = 0;

@@ -9,16 +9,10 @@
 
 #include "base/printable.h"
 #include "dsl/event_time.h"
+#include "dsl/store_range.h"
 #include "dsl/window_key.h"
 
 namespace kstream::dsl {
-namespace {
-
-// How many keys are gathered to be deleted, before they are.
-constexpr size_t kMostKeys = 4096;
-
-}  // namespace
-
 WindowAggregation::WindowAggregation(const AggregationPlan& plan)
     : WindowedProcessor(plan),
       grace_(plan.window->grace.count()),
@@ -206,20 +200,8 @@ Status WindowAggregation::Delete(const Closed& closed) {
     for (const std::string& key : *closed.keys) KSTREAM_RETURN_IF_ERROR(store()->Delete(key));
     return Status::Ok();
   }
-  std::string from = WindowPrefix(closed.window.start);
-  const std::string to = WindowPrefix(closed.window.start + 1);
-  std::vector<std::string> keys;
-  const auto gather = [&keys](std::string_view key, std::string_view, int64_t) {
-    keys.emplace_back(key);
-    return keys.size() < kMostKeys;
-  };
-  for (;;) {
-    keys.clear();
-    KSTREAM_RETURN_IF_ERROR(store()->RangeRows(from, to, gather));
-    if (keys.empty()) return Status::Ok();
-    for (const std::string& key : keys) KSTREAM_RETURN_IF_ERROR(store()->Delete(key));
-    from = std::move(keys.back());
-  }
+  return DeleteRange(store(), WindowPrefix(closed.window.start),
+                     WindowPrefix(closed.window.start + 1));
 }
 
 // Rows that are due come early: they could not be told from others any more.

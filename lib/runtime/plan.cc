@@ -28,6 +28,17 @@ std::vector<TaskId> RunPlan::Tasks() const {
   return tasks;
 }
 
+namespace {
+
+// Whether it matters to the stage where the keys of a topic lie, which others have placed.
+bool GoesByKeys(const RunState& state, const StagePlan& plan, const TopologyStage& stage,
+                const InputTopic& topic) {
+  return stage.co_partitioned && plan.topics.size() > 1 && plan.tasks.size() > 1 &&
+         topic.cluster != kFiles && !state.IsRepartition(topic.cluster, topic.topic);
+}
+
+}  // namespace
+
 Result<std::vector<TaskPartition>> RunPlan::PartitionsOf(const RunState& state, TaskId task) const {
   std::vector<TaskPartition> result;
   const StagePlan& stage = stages[task.stage];
@@ -48,6 +59,9 @@ Result<std::vector<TaskPartition>> RunPlan::PartitionsOf(const RunState& state, 
           TaskPartition& p = result.emplace_back();
           p.input = partition;
           p.source = source;
+          if (GoesByKeys(state, stage, state.graph().stages[task.stage], topic)) {
+            p.chosen_among = topic.partitions;
+          }
           p.by_offset = partition.cluster.empty() && !stage.shared.contains(partition);
         }
       }

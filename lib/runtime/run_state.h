@@ -19,6 +19,7 @@
 #include "record/serde.h"
 #include "runtime/from_spec.h"
 #include "runtime/identities.h"
+#include "runtime/placement.h"
 #include "runtime/thread_metrics.h"
 #include "store/committed_reader.h"
 #include "task/bad_records.h"
@@ -49,6 +50,8 @@ struct RunState {
   const Identities identities{&clusters};
   metrics::Registry registry;
   store::OpenStores stores;  // of the tasks that run
+
+  Placement placement;
 
   std::atomic<bool> stop{false};
   std::atomic<bool> time_over{false};

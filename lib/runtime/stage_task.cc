@@ -70,6 +70,9 @@ Status StageTask::Add(size_t partition, Record& record, const Arrival& arrival,
   }
   p.next = arrival.offset + 1;
   p.at_end = false;
+  if (p.chosen_among > 0 && env_.state->placement.Check(p.input, p.chosen_among, record)) {
+    p.chosen_among = 0;
+  }
   if (!merges_) return Process(partition, record, arrival);
 
   // It waits for its turn with its key and time, and with it what was read, which the batch keeps.

@@ -55,6 +55,8 @@ struct TaskPartition {
   bool at_end = false;         // nothing was taken since then
   int64_t time = -1;           // the largest timestamp extracted
   bool twice = false;          // another source of the task reads it too
+  // Among how many its keys have chosen this one, and should have by murmur2; 0: that is no matter.
+  int32_t chosen_among = 0;
 
   bool is_file() const { return input.cluster == kFiles; }
   bool done() const { return end && position >= *end; }

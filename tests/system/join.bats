@@ -57,3 +57,140 @@ k5:20000-20002@20002 k6:10000-10000@10000"
   try 5 kstream-join -l left -r right --within 5s
   assert_stderr_has 'it has no time'
 }
+
+# arriving RECORD... -- OPTION...: l@TIME and r@TIME of one key in this order of arrival, and x@TIME
+# of another, which comes in the same input as the record behind it. Results as LEFT-RIGHT@TIME.
+arriving() {
+  local records=() left=() right=() i record
+  while (($#)) && [[ $1 != -- ]]; do
+    records+=("$1")
+    shift
+  done
+  shift
+  for ((i = ${#records[@]} - 1; i >= 0; i--)); do
+    record=${records[i]}
+    [[ $record == x* ]] || side=${record%@*}
+    if [[ $record == x* ]]; then record=x@${record#*@}; else record=k@${record#*@}; fi
+    if [[ $side == l ]]; then left=("$record" "${left[@]}"); else right=("$record" "${right[@]}"); fi
+  done
+  sides "${left[@]}" -- "${right[@]}"
+  joined "$@" | tr ' ' '\n' | sed -n 's/^k://p' | paste -sd' '
+}
+
+# row WIDTH RECORD... -- INNER LEFT OUTER: a row of the table, with windows of 5 s.
+row() {
+  local records=() grace=$1
+  shift
+  while [[ $1 != -- ]]; do
+    records+=("$1")
+    shift
+  done
+  shift
+  for type in inner left outer; do
+    try 0 arriving "${records[@]}" -- --within 5s --grace "$grace" --type $type
+    assert_equal "$type: $output" "$type: $1"
+    shift
+  done
+}
+
+@test "join: what comes out, for each order of arrival" {
+  row 0s l@1000 r@3000 -- 1000-3000@3000 1000-3000@3000 1000-3000@3000
+  row 0s r@1000 l@3000 -- 3000-1000@3000 3000-1000@3000 3000-1000@3000
+  row 0s l@1000 r@6000 -- 1000-6000@6000 1000-6000@6000 1000-6000@6000
+  row 0s l@1000 r@6001 -- '' 1000-@1000 '1000-@1000 -6001@6001'
+  row 0s r@1000 l@6001 -- '' 6001-@6001 '-1000@1000 6001-@6001'
+  row 0s l@1000 x@6000 r@3000 -- 1000-3000@3000 1000-3000@3000 1000-3000@3000
+  row 0s l@1000 x@6001 r@3000 -- 1000-3000@3000 1000-@1000 '1000-@1000 -3000@3000'
+  row 0s r@1000 x@6001 l@3000 -- 3000-1000@3000 3000-1000@3000 '-1000@1000 3000-@3000'
+  local four='1000-1000@1000 1000-1000@1000 1000-1000@1000 1000-1000@1000'
+  row 0s l@1000 r@1000 l@1000 r@1000 -- "$four" "$four" "$four"
+  local both='1000-3000@3000 1000-4000@4000'
+  row 0s l@1000 r@3000 x@6001 r@4000 -- "$both" "$both" "$both"
+  row 0s x@20000 l@1000 -- '' 1000-@1000 1000-@1000
+  row 0s x@20000 r@1000 -- '' '' -1000@1000
+  row 1s l@1000 x@7000 r@3000 -- 1000-3000@3000 1000-3000@3000 1000-3000@3000
+  row 1s l@1000 x@7001 r@3000 -- 1000-3000@3000 1000-@1000 '1000-@1000 -3000@3000'
+}
+
+@test "join: --prior and --latest" {
+  # prior RECORD... -- GRACE PRIOR LATEST
+  prior() {
+    local records=()
+    while [[ $1 != -- ]]; do
+      records+=("$1")
+      shift
+    done
+    try 0 arriving "${records[@]}" -- --within 5s --grace "$2" --prior
+    assert_output "$3"
+    try 0 arriving "${records[@]}" -- --within 5s --grace "$2" --prior --latest
+    assert_output "$4"
+  }
+  prior r@1000 r@2000 l@3000 -- 0s '3000-1000@3000 3000-2000@3000' 3000-2000@3000
+  prior r@3000 l@3000 -- 0s '' ''
+  prior l@3000 x@3000 r@1000 -- 0s 3000-1000@3000 ''
+  prior l@3000 x@3000 r@1000 -- 1s 3000-1000@3000 3000-1000@3000
+}
+
+@test "join: what is late is counted, and written as it came" {
+  sides x@20000 k@1000 -- x@20000 k@2000
+  try 0 joined --within 5s --late late
+  assert_output x:20000-20000@20000
+  assert_stderr_has 'join: 2 came late'
+  assert_equal "$(cat late)" 'k 1000 {"k":"k","t":1000}
+k 2000 {"k":"k","t":2000}'
+  try 0 joined --within 5s --type left --late late
+  assert_output 'k:1000-@1000 x:20000-20000@20000'
+  assert_equal "$(cat late)" 'k 2000 {"k":"k","t":2000}'
+}
+
+@test "join: null keys and null values match nothing, and are counted" {
+  echo '{"key":null,"value":1,"ts":5}
+{"key":"k","payload":null,"ts":5}' >left
+  cp left right
+  nulls() { kstream-join -l left -r right --in envelope --within 5s "$@"; }
+  try 0 nulls
+  assert_output ''
+  assert_stderr_has 'join: left out 2 without a key and 2 without a value'
+  try 0 nulls --type left
+  assert_output '{"left":1,"right":null}'
+  try 0 nulls --type outer
+  assert_output '{"left":1,"right":null}
+{"left":null,"right":1}'
+}
+
+@test "join: a run in which nothing matched says so" {
+  sides 42@1 -- a@1
+  try 0 joined --within 5s
+  assert_output ''
+  assert_stderr_has 'nothing matched: none of 1 left and 1 right records'
+  assert_stderr_has 'a left one is 42, a right one a'
+}
+
+@test "join: keys by expressions, results by --value" {
+  echo '{"id":7,"t":1}' >left
+  echo '{"of":"7","t":3}' >right
+  try 0 kstream-join -l left -r right --timestamp .t --left-key .id --right-key .of --within 5ms \
+    --value '{k: $key, t: ($left.t + $right.t)}' -J
+  assert_output '{"tstype":"create","ts":3,"key":"7","value":{"k":"7","t":4}}'
+  try 0 kstream-join -l left -r right --timestamp .t --left-key .id --right-key .of --within 5ms \
+    --value 'if $left.t > 5 then $left else empty end'
+  assert_output ''
+}
+
+@test "join: the same bytes for every -j, and with --partitions the same set" {
+  for i in {1..400}; do printf '{"k":%s,"t":%s}\n' $((i * 7 % 13)) $((i * 10 - i * i % 90)); done >left
+  for i in {1..400}; do printf '{"k":%s,"t":%s}\n' $((i * 5 % 13)) $((i * 10 - i * i % 70)); done >right
+  many() {
+    kstream-join -q -l left -r right --key .k --timestamp .t --within 50ms --grace 50ms \
+      --type outer "$@"
+  }
+  many >one
+  assert [ "$(wc -l <one)" -gt 400 ]
+  for threads in 1 2 8; do
+    many -j $threads | cmp - one
+    many -j $threads --store-type rocksdb | cmp - one
+    many -j $threads --partitions 4 | sort >four
+    if [[ -s previous ]]; then cmp four previous; fi
+    mv four previous
+  done
+}

@@ -151,7 +151,6 @@ Status JoinTool::AddSide(const Places& places, std::string_view name, const std:
   auto& source = std::get<SourceSpec>(plan->nodes.back().spec);
   source.serdes = options_.runtime.serdes;
   if (key) source.key = key;
-  if (source.key && source.key->text() == "$key") source.key.reset();
   return Status::Ok();
 }
 
@@ -212,9 +211,6 @@ Result<StreamJoinSpec> JoinTool::StreamJoin(const StagePlan& plan) const {
                       ReadsTopics(std::get<SourceSpec>(plan.nodes[1].spec));
   if (topics && runtime.close_at_end && !runtime.exit_at_end) {
     return Status::Usage("--close-at-end needs --exit-at-end: what it closes is open at the end");
-  }
-  if (topics && !runtime.app.empty()) {
-    return Status::Usage("--app: the state of a join is not kept yet: run it without");
   }
   const bool on_disk = runtime.store_type == StoreSpec::Engine::kRocksDb;
   if (on_disk || !runtime.app.empty()) spec.store = store_;

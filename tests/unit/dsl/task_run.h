@@ -86,8 +86,11 @@ class TaskRun : private task::TaskHost {
     record.headers = headers;
     cache_.Reset();
     record.cache = &cache_;
-    return task_ ? task_->Process(0, record) : Status::Usage("there is no task");
+    return task_ ? task_->Process(source, record) : Status::Usage("there is no task");
   }
+
+  // The source that Process gives its records to.
+  size_t source = 0;
 
   // What came to the sink node `name`.
   const KeepingSink& out(const std::string& name = "out") { return sinks_[name]; }
