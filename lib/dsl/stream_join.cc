@@ -108,15 +108,17 @@ Status StreamJoin::WithoutKey(const Record& record, const KeptRecord& alone) {
 RecordId StreamJoin::IdOf(JoinSide side) {
   const Record* const source = context_->source_record();
   if (!source || source->offset < 0) return {.offset = ++made_};
-  if (source->partition != origin_partition_ || source->topic != origin_topic_) {
-    origin_topic_ = source->topic;
-    origin_partition_ = source->partition;
-    origin_ = Fnv1a(fmt::format("{}[{}]", origin_topic_, origin_partition_));
+  Origin& origin = origins_[static_cast<size_t>(side)];
+  if (source->partition != origin.partition || source->topic != origin.topic) {
+    origin.topic = source->topic;
+    origin.partition = source->partition;
+    origin.last = {.offset = -1,
+                   .origin = Fnv1a(fmt::format("{}[{}]", origin.topic, origin.partition))};
   }
-  RecordId id{.offset = source->offset, .origin = origin_};
-  RecordId& last = last_id_[static_cast<size_t>(side)];
-  if (last.offset == id.offset && last.origin == id.origin) id.ordinal = last.ordinal + 1;
-  return last = id;
+  const bool same = origin.last.offset == source->offset;
+  origin.last.ordinal = same ? origin.last.ordinal + 1 : 0;
+  origin.last.offset = source->offset;
+  return origin.last;
 }
 
 Status StreamJoin::Meet(const KeptRecord& record, std::string_view key, int64_t now) {
@@ -182,7 +184,9 @@ Status StreamJoin::Keep(const Record& record, KeptRecord kept, uint64_t hash, in
   if (latest_ && kept.side == JoinSide::kLeft && !open) return Status::Ok();
   kept.entry = rows_.Make(*record.key, hash).first;
   const auto [row, fresh] = rows_.Add(kept.entry, kept);
-  if (fresh) Touch(row);
+  // One that was there is read again, after a crash: it may have met another only now.
+  if (fresh || (kept.matched && !row->matched)) Touch(row);
+  row->matched = row->matched || kept.matched;
   if (open && fresh) Wait(row);
   return Status::Ok();
 }

@@ -169,12 +169,14 @@ class StreamJoin final : public Processor {
   std::optional<std::string> alone_;
   FreshCache cache_;
 
-  // Of IdOf.
-  std::string origin_topic_;
-  int32_t origin_partition_ = -1;
-  uint64_t origin_ = 0;
-  std::array<RecordId, kJoinSides> last_id_ = {};
-  int64_t made_ = 0;
+  // Where the last record of a side was read, and which it was.
+  struct Origin {
+    std::string topic;
+    int32_t partition = -1;
+    RecordId last = {.offset = -1};
+  };
+  std::array<Origin, kJoinSides> origins_ = {};
+  int64_t made_ = 0;  // by processors
 };
 
 }  // namespace kstream::dsl
