@@ -105,8 +105,8 @@ void JoinRows::Expire(int64_t time) {
     buckets_.erase(first);
     // Keys that are in it twice may be gone with the first.
     std::ranges::sort(bucket->keys);
-    const auto same = std::ranges::unique(bucket->keys);
-    bucket->keys.erase(same.begin(), same.end());
+    auto& keys = bucket->keys;
+    keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
     for (Entry* const entry : bucket->keys) Drop(entry, end);
     bytes_ -= bucket->bytes;
     bucket->keys.clear();

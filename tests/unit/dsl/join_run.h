@@ -94,10 +94,9 @@ class JoinRun : public TaskRun {
     return Process(std::to_string(record.number), record.key, {}, record.time);
   }
   // "key@time left-right", of each result.
-  std::vector<std::string> Results(size_t from = 0) const {
+  std::vector<std::string> Results() {
     std::vector<std::string> results;
-    for (size_t i = from; i < out().records.size(); i++) {
-      const auto& record = out().records[i];
+    for (const auto& record : out().records) {
       results.push_back(record.key.value_or("") + "@" + std::to_string(record.timestamp) + " " +
                         record.value.value_or("(null)"));
     }
@@ -169,7 +168,7 @@ class JoinModel {
   std::vector<Row*> InWindow(const Row& row, int64_t now) {
     std::vector<Row*> found;
     for (Row& other : rows_) {
-      const auto& [left, right] = row.record.left ? std::tie(row, other) : std::tie(other, row);
+      const Row &left = row.record.left ? row : other, &right = row.record.left ? other : row;
       const int64_t distance = right.record.time - left.record.time;
       if (other.record.left == row.record.left || other.record.key != row.record.key) continue;
       if (distance < -before_ || distance > after_) continue;
@@ -212,7 +211,7 @@ class JoinModel {
   }
 
   void AddPair(const Row& a, const Row& b) {
-    const auto& [left, right] = a.record.left ? std::tie(a, b) : std::tie(b, a);
+    const Row &left = a.record.left ? a : b, &right = a.record.left ? b : a;
     results.push_back(left.record.key + "@" +
                       std::to_string(std::max(left.record.time, right.record.time)) +
                       " {\"left\":" + std::to_string(left.record.number) +
