@@ -75,7 +75,7 @@ results() { values "$out" | paste -sd' '; }
   local i turn
   # lines SEED: records of 9 keys, out of order by up to 2.5 s.
   lines() {
-    for ((i = 0; i < 500; i++)); do echo "k$((i * $1 % 9))|{\"t\":$((i * 300 + i * 7919 % 2500))}"; done |
+    for ((i = 0; i < 500; i++)); do echo "k$((i * $1 % 9))|{\"t\":$((5000 + i * 300 + i * 7919 % 2500))}"; done |
       put "$2" -K '|' -X topic.partitioner=murmur2
   }
   lines 5 "$left"

@@ -91,6 +91,7 @@ class JoinRun : public TaskRun {
 
   Status Give(const JoinRecord& record) {
     source = record.left ? 0 : 1;
+    offset = record.number;
     return Process(std::to_string(record.number), record.key, {}, record.time);
   }
   // "key@time left-right", of each result.

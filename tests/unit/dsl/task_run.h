@@ -79,6 +79,7 @@ class TaskRun : private task::TaskHost {
     Record record;
     record.topic = "in";
     record.partition = 3;
+    record.offset = offset;
     record.timestamp = timestamp;
     if (timestamp >= 0) record.timestamp_type = TimestampType::kCreateTime;
     record.value = value;
@@ -91,6 +92,8 @@ class TaskRun : private task::TaskHost {
 
   // The source that Process gives its records to.
   size_t source = 0;
+  // Of the next record; -1: none.
+  int64_t offset = -1;
 
   // What came to the sink node `name`.
   const KeepingSink& out(const std::string& name = "out") { return sinks_[name]; }
