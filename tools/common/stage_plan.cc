@@ -247,6 +247,7 @@ Status AddJoin(const PlanNode& node, const StreamJoinSpec& spec, TopologyBuilder
 std::string StoreOf(const PlanNode& node) {
   if (const auto* aggregate = std::get_if<AggregateSpec>(&node.spec)) return aggregate->store;
   if (const auto* group = std::get_if<GroupBySpec>(&node.spec)) return group->table;
+  if (const auto* join = std::get_if<StreamJoinSpec>(&node.spec)) return join->store;
   return "";
 }
 

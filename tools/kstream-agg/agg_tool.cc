@@ -264,7 +264,7 @@ Status AggTool::SetEmit(bool topics, AggregateSpec* spec) const {
 // spread by the key that they are read with.
 bool AggTool::KeysScattered(const SourceSpec& source) const {
   const RuntimeOptions& runtime = options_.runtime;
-  if (!HasTopics(source) || runtime.grouper == "single") return false;
+  if (!ReadsTopics(source) || runtime.grouper == "single") return false;
   const bool several = source.inputs.size() > 1 || source.inputs.front().is_pattern();
   return source.key || runtime.grouper != "default" ||
          (several && runtime.app.empty());  // with an app their partitions must be equal in number
@@ -305,7 +305,7 @@ std::string AggTool::AddGrouping(const SourceSpec& source, AggregateSpec* spec,
 // Said once, since no result shows it.
 void AggTool::NoteReplays(const SourceSpec& source) const {
   const RuntimeOptions& runtime = options_.runtime;
-  if (!table_ || !HasTopics(source) || runtime.app.empty() || !options_.explain.empty() ||
+  if (!table_ || !ReadsTopics(source) || runtime.app.empty() || !options_.explain.empty() ||
       options_.print_spec || runtime.guarantee == Guarantee::kExactlyOnce) {
     return;
   }
