@@ -41,7 +41,7 @@ import org.apache.kafka.streams.state.KeyValueStore;
  *
  * <p>usage: KafkaStreamsOracle PREFIX APP SEED, with the broker in KSTREAM_BROKERS and a folder for its
  * state in STATE_DIR. Reads commands from stdin and answers each with a line "ok": "write N" writes N
- * records to each of PREFIX-events, -words, -rows, -people and -timed; "edges" writes what
+ * records to each of PREFIX-events, -words, -rows, -people, -timed, -left and -right; "edges" writes what
  * is known to differ to PREFIX-edges; "run" makes the tables of all that was written, in
  * PREFIX-oracle-CASE and the changelogs of APP, until nothing is left to read.
  */
@@ -56,7 +56,7 @@ public final class KafkaStreamsOracle {
               bytes == null ? null : Long.valueOf(new String(bytes, StandardCharsets.UTF_8)));
   private static final int LONGEST = 40;
   private static final List<String> INPUTS =
-      List.of("events", "words", "rows", "people", "timed", "edges");
+      List.of("events", "words", "rows", "people", "timed", "edges", "left", "right");
   private static final Map<String, Object> PLAIN =
       Map.of("bootstrap.servers", System.getenv("KSTREAM_BROKERS"), "linger.ms", 5);
 
@@ -64,12 +64,14 @@ public final class KafkaStreamsOracle {
   private final String app;
   private final Random random;
   private final TimedRecords timed;
+  private final TimedRecords joined;
 
   private KafkaStreamsOracle(String prefix, String app, long seed) {
     this.prefix = prefix;
     this.app = app;
     this.random = new Random(seed);
     this.timed = new TimedRecords(seed);
+    this.joined = new TimedRecords(seed + 1);
   }
 
   // ---- Inputs ------------------------------------------------------------------------------------
@@ -130,6 +132,8 @@ public final class KafkaStreamsOracle {
       producer.send(new ProducerRecord<>(prefix + "-rows", null, anyTime(), anyKey(), anyRow()));
       producer.send(new ProducerRecord<>(prefix + "-people", null, anyTime(), anyKey(), anyEvent()));
       timed.write(producer, prefix + "-timed");
+      joined.write(producer, prefix + "-left");
+      joined.write(producer, prefix + "-right");
     }
   }
 
@@ -335,6 +339,7 @@ public final class KafkaStreamsOracle {
     tables(builder);
     TableAggregates.make(builder, prefix);
     new WindowedTables(builder, prefix).make();
+    Joins.make(builder, prefix);
     List<String> inputs = new ArrayList<>();
     for (String name : INPUTS) {
       inputs.add(prefix + "-" + name);

@@ -58,6 +58,7 @@ edge() {
 @test "peer: hopping windows" { agree hopping 1000 rows final; }
 @test "peer: sliding windows" { agree sliding 1000 rows final; }
 @test "peer: sessions" { agree session 1000 rows final; }
+@test "peer: an inner join of two streams" { agree pairs 1000 rows; }
 
 @test "peer: what is known to differ of windows does, and as it is told" {
   edge edge-session closed '(1000=1 )?1000=2' '1000=1 1900=1'

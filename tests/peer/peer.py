@@ -30,11 +30,12 @@ import tempfile
 
 sys.dont_write_bytecode = True  # the source tree stays as it is
 
-from peer_cases import AGGREGATES, FINAL, TABLE_AGGREGATES, TOOL_CASES, WINDOWS, table_of_finals
+from peer_cases import (AGGREGATES, FINAL, JOINS, TABLE_AGGREGATES, TOOL_CASES, WINDOWS, table_of_finals,
+                        table_of_pairs)
 
 HERE = pathlib.Path(__file__).resolve().parent
 GUARANTEES = ('at-least-once', 'exactly-once')
-INPUTS = ('events', 'words', 'rows', 'people', 'timed', 'edges')
+INPUTS = ('events', 'words', 'rows', 'people', 'timed', 'edges', 'left', 'right')
 INPUT_PARTITIONS = 4
 OUTPUT_PARTITIONS = 3
 RECORDS = 6_000  # in each input, in all
@@ -208,6 +209,9 @@ class Trial:
                 if case in WINDOWS and who != 'oracle':
                     finals = table_of_finals(case, read_topic(f'{self.prefix}-{who}-{case}{FINAL}'))
                     (into / f'{case}.final.{who}').write_text(write_down(finals, json_of, time_of))
+            for case in JOINS:
+                pairs = table_of_pairs(read_topic(f'{self.prefix}-{who}-{case}'))
+                (into / f'{case}.rows.{who}').write_text(write_down(pairs, json_of, time_of))
 
     def run(self, into):
         self.create_topics()

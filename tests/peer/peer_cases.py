@@ -52,7 +52,10 @@ def cases_of_windows():
     return cases
 
 
-TOOL_CASES = AGGREGATES | TABLE_AGGREGATES | cases_of_windows()
+# Of joins all records that come out are compared.
+JOINS = {'pairs': Case({'-l': 'left', '-r': 'right'}, ('--within', '1s', '--grace', '20s'), tool='kstream-join')}
+
+TOOL_CASES = AGGREGATES | TABLE_AGGREGATES | cases_of_windows() | JOINS
 
 
 def key_of_window(payload, has_end):
@@ -84,3 +87,8 @@ def table_of(records, key_of):
 
 def table_of_finals(name, records):
     return table_of(records, lambda record: key_of_window(record['payload'], 'session' in name))
+
+
+def table_of_pairs(records):
+    """The values have a number each, so that a pair is there once."""
+    return table_of(records, lambda record: f'{record["key"]} {record["payload"]}')
