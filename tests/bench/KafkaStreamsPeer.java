@@ -15,11 +15,13 @@ import org.apache.kafka.streams.KafkaStreams;
 import org.apache.kafka.streams.StreamsBuilder;
 import org.apache.kafka.streams.errors.StreamsUncaughtExceptionHandler.StreamThreadExceptionResponse;
 import org.apache.kafka.streams.kstream.Grouped;
+import org.apache.kafka.streams.kstream.JoinWindows;
 import org.apache.kafka.streams.kstream.KGroupedStream;
 import org.apache.kafka.streams.kstream.KStream;
 import org.apache.kafka.streams.kstream.KTable;
 import org.apache.kafka.streams.kstream.Materialized;
 import org.apache.kafka.streams.kstream.SessionWindows;
+import org.apache.kafka.streams.kstream.StreamJoined;
 import org.apache.kafka.streams.kstream.Suppressed;
 import org.apache.kafka.streams.kstream.Suppressed.BufferConfig;
 import org.apache.kafka.streams.kstream.TimeWindows;
@@ -31,8 +33,8 @@ import org.apache.kafka.streams.processor.StateRestoreListener;
  * are advised to take for throughput. The filter parses each value with Jackson, the usual choice;
  * the count is by key, in RocksDB, with the caches that are the default.
  *
- * <p>usage: KafkaStreamsPeer copy|filter|count|restore|tumbling|hopping|sessions IN OUT N, with the
- * broker in KSTREAM_BROKERS and a folder for its state in STATE_DIR. An application id, where it
+ * <p>usage: KafkaStreamsPeer copy|filter|count|restore|tumbling|hopping|sessions|join IN OUT N,
+ * with the broker in KSTREAM_BROKERS and a folder for its state in STATE_DIR. An application id, where it
  * matters, is in APP, a guarantee in GUARANTEE, a commit interval in COMMIT_MS; with EMIT=final the
  * rows of windows come when these close. Prints one line of NAME=VALUE figures that count from the
  * first record on; of `restore`, which is a `count` that lost its state, from the first record
@@ -149,6 +151,22 @@ public final class KafkaStreamsPeer {
         .mapValues(count -> count == null ? null : text(count));
   }
 
+  /** The window has no grace, as the inputs are in order, and ours has none. */
+  private static KStream<byte[], byte[]> join(
+      KStream<byte[], byte[]> left, KStream<byte[], byte[]> right) {
+    return left.join(
+        right,
+        (one, other) ->
+            text(
+                "{\"left\":"
+                    + new String(one, StandardCharsets.UTF_8)
+                    + ",\"right\":"
+                    + new String(other, StandardCharsets.UTF_8)
+                    + "}"),
+        JoinWindows.ofTimeDifferenceWithNoGrace(Duration.ofSeconds(10)),
+        StreamJoined.with(Serdes.ByteArray(), Serdes.ByteArray(), Serdes.ByteArray()));
+  }
+
   private static String setting(String name, String otherwise) {
     String value = System.getenv(name);
     return value == null ? otherwise : value;
@@ -195,6 +213,13 @@ public final class KafkaStreamsPeer {
               .count(Materialized.as("counts"))
               .toStream()
               .mapValues(KafkaStreamsPeer::text)
+              .to(args[2]);
+      case "join" ->
+          join(
+                  source,
+                  builder
+                      .<byte[], byte[]>stream(setting("RIGHT", ""))
+                      .peek((key, value) -> meter.tick()))
               .to(args[2]);
       default -> countWindows(mode, source).to(args[2]);
     }

@@ -7,7 +7,7 @@ loop and Kafka Streams take the time themselves, and from ours is taken what the
 on an empty topic (start, group, end). Kafka Streams stops its clock when it has read the last record,
 before the last output is acknowledged; ours and the raw loop's include that.
 
-usage: bench.py [--only files|topics|states|windows] [--rounds N] [--build DIR]
+usage: bench.py [--only files|topics|states|windows|joins] [--rounds N] [--build DIR]
 """
 
 import argparse
@@ -22,6 +22,7 @@ sys.dont_write_bytecode = True  # the source tree stays as it is
 
 from contest import Table, die
 from files import on_files
+from joins import on_joins
 from peers import JARS, ROOT
 from states import on_states
 from topics import on_topics
@@ -41,12 +42,12 @@ def machine():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n\n')[0])
-    parser.add_argument('--only', choices=('files', 'topics', 'states', 'windows'), help='one part of the table; files needs no broker')
+    parser.add_argument('--only', choices=('files', 'topics', 'states', 'windows', 'joins'), help='one part of the table; files needs no broker')
     parser.add_argument('--rounds', type=int, default=3)
     parser.add_argument('--build', type=pathlib.Path, default=ROOT / 'build/bench')
     arguments = parser.parse_args()
     tools, raw_loop = arguments.build / 'bin', arguments.build / 'bench/raw_loop'
-    for program in (*(tools / f'kstream-{tool}' for tool in ('filter', 'map', 'agg')), raw_loop):
+    for program in (*(tools / f'kstream-{tool}' for tool in ('filter', 'map', 'agg', 'join')), raw_loop):
         if not program.exists():
             die(f'{program} is missing: run ./dev build bench')
     work = arguments.build / 'work'
@@ -54,7 +55,7 @@ def main():
     table = Table()
     # With brokers in the environment the tools would take a path for a topic.
     brokers = os.environ.pop('KSTREAM_BROKERS', None)
-    parts = {'files': on_files, 'topics': on_topics, 'states': on_states, 'windows': on_windows}
+    parts = {'files': on_files, 'topics': on_topics, 'states': on_states, 'windows': on_windows, 'joins': on_joins}
     notes = []
     for name in [arguments.only] if arguments.only else parts:
         if name != 'files':
