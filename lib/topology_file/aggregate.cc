@@ -229,6 +229,7 @@ Status MakeAggregate(Node* node) {
   KSTREAM_RETURN_IF_ERROR(TakeFold(node, &fields, &spec));
   KSTREAM_RETURN_IF_ERROR(TakeWindow(&fields, &spec));
   KSTREAM_RETURN_IF_ERROR(TakeEmit(node->assembly(), &fields, &spec));
+  if (spec.emit == Emit::kEvery) node->ShowWallClock();
   const std::optional<FileValue> late = fields.Take("late");
   KSTREAM_RETURN_IF_ERROR(fields.Finish());
   if (const Status status = Aggregate(spec).status(); !status.ok()) {

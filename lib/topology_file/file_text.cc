@@ -234,6 +234,11 @@ Result<std::string> FileValue::Text() const {
   return Resolve(text);
 }
 
+Result<std::string> FileValue::ObjectText() const {
+  if (!is_object()) return Error(fmt::format("takes an object, and got {}", NameOf(type())));
+  return Resolve(Raw());
+}
+
 Result<std::string> FileValue::FlagText() const {
   const bool plain = type() == Type::kNumber || type() == Type::kTrue;
   return plain ? std::string(Raw()) : Text();

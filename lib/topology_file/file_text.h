@@ -43,7 +43,9 @@ class FileValue {
   // Of a string, with what its variables stand for. kExpression: something else, or an unknown
   // variable.
   Result<std::string> Text() const;
-  // The same, or a number or true as it is written: a flag's value.
+  // Of an object, its JSON text, with what its variables stand for. kExpression: something else.
+  Result<std::string> ObjectText() const;
+  // As Text, or a number or true as it is written: a flag's value.
   Result<std::string> FlagText() const;
   // A string is jq, an object JsonLogic. kExpression tells the very place that does not compile.
   // `names` as Expression::Compile takes them.

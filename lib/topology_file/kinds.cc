@@ -29,6 +29,7 @@ constexpr Kind kKinds[] = {
     {"join", NoParents, nullptr, NotYet},
     {"unique", nullptr, nullptr, NotYet},
     {"peek", nullptr, nullptr, MakePeek},
+    {"process", nullptr, nullptr, MakeProcess},
 };
 
 }  // namespace

@@ -74,6 +74,7 @@ class Node {
   // A place as the command line reads it, shown as one of this node's. kUsage: a topic, and no
   // brokers are known.
   Result<Location> Place(FileValue value);
+  void ShowWallClock() { shown_.wall_clock = true; }
   void ShowPlace(Location place) { shown_.places.push_back(std::move(place)); }
   // The name of its store: that of the node, if the file gives none. Shown.
   Result<std::string> TakeStore();
@@ -137,6 +138,7 @@ Status MakeSelectKey(Node* node);
 Status MakeBranch(Node* node);
 Status MakeMerge(Node* node);
 Status MakePeek(Node* node);
+Status MakeProcess(Node* node);
 Result<std::vector<NameInFile>> BranchOutputs(Node* node);
 Result<std::vector<NameInFile>> MergedParents(Node* node);
 

@@ -204,4 +204,40 @@ Status MakePeek(Node* node) {
   return Status::Ok();
 }
 
+Status MakeProcess(Node* node) {
+  const Plugins& plugins = node->assembly().defaults.plugins;
+  KSTREAM_ASSIGN_OR_RETURN(const std::string name, node->value().Text());
+  const ProcessorFactory* const factory = plugins.processor(name);
+  if (factory == nullptr) {
+    const std::string near = DidYouMean(name, plugins.processors());
+    return node->value().Error(
+        fmt::format("no plugin has a processor '{}'{}", name,
+                    near.empty() ? ": load the one that has it with --plugin" : near));
+  }
+  std::string options = "{}";
+  if (const std::optional<FileValue> value = node->fields().Take("options")) {
+    KSTREAM_ASSIGN_OR_RETURN(options, value->ObjectText());
+  }
+  std::vector<std::string> stores;
+  if (const std::optional<FileValue> value = node->fields().Take("stores")) {
+    KSTREAM_ASSIGN_OR_RETURN(const std::vector<FileValue> items,
+                             value->Items("an array of names of stores"));
+    for (const FileValue& item : items) {
+      KSTREAM_ASSIGN_OR_RETURN(std::string store, item.Text());
+      // One that another node has, an aggregate's too, is shared.
+      if (node->assembly().stores.emplace(store, node->name()).second) {
+        node->assembly().builder.AddStore(StoreSpec{.name = store});
+      }
+      stores.push_back(std::move(store));
+    }
+  }
+  Result<ProcessorSupplier> supplier = (*factory)(options);
+  if (!supplier.ok()) return node->value().Error(supplier.status().message());
+  // Members of one application must agree in what it was told.
+  supplier->description = fmt::format("process {} {}: {}", name, options, supplier->description);
+  const auto& [stream, scattered] = node->parent();
+  node->Give(stream.Process(*std::move(supplier), node->name(), std::move(stores)), scattered);
+  return Status::Ok();
+}
+
 }  // namespace kstream::topology_file

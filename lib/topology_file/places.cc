@@ -23,6 +23,24 @@ Result<std::optional<SerdeNames>> TakeSerdes(Node* node) {
   return std::optional<SerdeNames>(std::move(serdes));
 }
 
+// The function of a plugin.
+Status TakeExtractor(Node* node, SourceSpec* source) {
+  const std::optional<FileValue> value = node->fields().Take("extractor");
+  if (!value) return Status::Ok();
+  if (node->fields().Take("timestamp")) {
+    return value->Error("'extractor' contradicts 'timestamp': one of them gives the time");
+  }
+  KSTREAM_ASSIGN_OR_RETURN(const std::string name, value->Text());
+  const Plugins& plugins = node->assembly().defaults.plugins;
+  const TimestampExtractor* const extractor = plugins.extractor(name);
+  if (extractor == nullptr) {
+    return value->Error(fmt::format("no plugin has an extractor '{}'{}", name,
+                                    DidYouMean(name, plugins.extractors())));
+  }
+  source->extractor = *extractor;
+  return Status::Ok();
+}
+
 Status TakeTime(Node* node, SourceSpec* source) {
   if (const std::optional<FileValue> value = node->fields().Take("timestamp")) {
     const Result<std::string> text = value->is_string() ? value->Text() : std::string();
@@ -30,6 +48,7 @@ Status TakeTime(Node* node, SourceSpec* source) {
     source->timestamp_expression.reset();
     if (*text == "record" || *text == "wallclock") {
       source->timestamp = *text;
+      if (*text == "wallclock") node->ShowWallClock();
     } else {
       KSTREAM_ASSIGN_OR_RETURN(source->timestamp_expression, node->Compile("timestamp", *value));
     }
@@ -65,6 +84,7 @@ Result<SourceSpec> TakeSource(Node* node) {
     KSTREAM_ASSIGN_OR_RETURN(source.key, node->TakeExpression("key"));
   }
   KSTREAM_RETURN_IF_ERROR(TakeTime(node, &source));
+  KSTREAM_RETURN_IF_ERROR(TakeExtractor(node, &source));
   return source;
 }
 

@@ -7,7 +7,7 @@ names_in_help() { "$1" -h 2>&1 | grep -E '^ {2,6}-' | sed -E 's/ {2,}[^- ].*//' 
 names() { grep -oE '(^|[ ,|(])--?[A-Za-z][a-z-]*' | grep -oE -- '--?[A-Za-z][a-z-]*' | sort -u; }
 
 @test "help, man page and completions have the same flags" {
-  for tool in kstream-agg kstream-filter kstream-inspect-state kstream-join kstream-map; do
+  for tool in kstream-agg kstream-filter kstream-inspect-state kstream-join kstream-map kstream-run; do
     names_in_help $tool >help
     assert [ "$(wc -l <help)" -gt 30 ]
     sed -n '/^\.SH OPTIONS/,/^\.SH EXPRESSIONS/p' "$BUILD/man/$tool.1" | grep -A1 '^\.TP' |
@@ -24,7 +24,7 @@ names() { grep -oE '(^|[ ,|(])--?[A-Za-z][a-z-]*' | grep -oE -- '--?[A-Za-z][a-z
 }
 
 @test "every flag that help tells is taken" {
-  for tool in kstream-agg kstream-filter kstream-inspect-state kstream-join kstream-map; do
+  for tool in kstream-agg kstream-filter kstream-inspect-state kstream-join kstream-map kstream-run; do
     names_in_help $tool | while read -r name; do
       run --separate-stderr $tool "$name" </dev/null
       refute_regex "$stderr" 'unknown flag'
@@ -67,7 +67,7 @@ names() { grep -oE '(^|[ ,|(])--?[A-Za-z][a-z-]*' | grep -oE -- '--?[A-Za-z][a-z
 @test "completions are valid for the shells that are here" {
   bash -n "$BUILD/completions/kstream-filter"
   bash -n "$BUILD/completions/kstream-map"
-  for tool in kstream-agg kstream-filter kstream-inspect-state kstream-join kstream-map; do
+  for tool in kstream-agg kstream-filter kstream-inspect-state kstream-join kstream-map kstream-run; do
     if command -v zsh >/dev/null; then zsh -n "$BUILD/completions/_$tool"; fi
     if command -v fish >/dev/null; then fish -n "$BUILD/completions/$tool.fish"; fi
   done
@@ -75,7 +75,7 @@ names() { grep -oE '(^|[ ,|(])--?[A-Za-z][a-z-]*' | grep -oE -- '--?[A-Za-z][a-z
 
 # Every example of a man page: those on files are run, those on a cluster are explained.
 @test "the examples of the man pages work" {
-  cp "$ROOT/share/kstream/examples/orders.ndjson" .
+  cp "$ROOT"/share/kstream/examples/*.{ndjson,json} .
   for page in "$BUILD"/man/*.1; do
     sed -n '/^\.EX/,/^\.EE/p' "$page" | grep -v '^\.E' | sed "s/\\\\-/-/g; s/\\\\(aq/'/g" >examples
     assert [ "$(wc -l <examples)" -ge 4 ]

@@ -64,3 +64,143 @@ EOF
   try 2 kstream-run
   assert_one_error 'FILE is missing'
 }
+
+# --- kinds ---
+
+@test "branches, a merge and a topic in between" {
+  orders >orders.ndjson
+  cat >t.json <<'EOF'
+{"nodes": {
+  "in":    {"source": "orders.ndjson", "key": ".user"},
+  "fork":  {"from": "in", "branch": [{"name": "odd", "when": ".user == \"u1\""}, {"name": "even"}]},
+  "plus":  {"from": "odd", "map-values": ".amount"},
+  "minus": {"from": "even", "map-values": "-.amount"},
+  "both":  {"merge": ["plus", "minus"]},
+  "via":   {"from": "both", "through": "middle"},
+  "shown": {"from": "via", "peek": "$key"},
+  "out":   {"from": "shown", "sink": "-"}}}
+EOF
+  try 0 kstream-run t.json
+  assert_output '50
+-100
+150
+-200
+250'
+  assert_stderr_has '% shown: "u1"'
+  try 0 kstream-run t.json --partitions 4 -q
+  assert_equal "$(sort -n <<<"$output" | paste -sd' ')" '-200 -100 50 150 250'
+}
+
+@test "records that are too late come out by a name of their own" {
+  printf '{"t":%d}\n' 1 20000 2 30000 >in
+  cat >t.json <<'EOF'
+{"nodes": {
+  "in":   {"source": "in", "timestamp": ".t"},
+  "n":    {"from": "in", "aggregate": {"by": "\"all\"", "count": true, "window": "tumbling:10s",
+           "late": "late"}},
+  "rows": {"from": "n", "map-values": ".window_start"},
+  "out":  {"from": "rows", "sink": "-"},
+  "rest": {"from": "late", "sink": "late.ndjson"}}}
+EOF
+  try 0 kstream-run t.json
+  assert_output '0
+20000
+30000'
+  assert_equal "$(cat late.ndjson)" '{"t":2}'
+}
+
+@test "every kind of node is in the schema, and every field of it" {
+  printf '{"nodes":{"a":{}}}' >none.json
+  try 3 kstream-run none.json
+  kinds=$(sed 's/.*give it one of //; s/, /\n/g' <<<"$stderr" | sort)
+  schema=$ROOT/share/kstream/schema/topology.schema.json
+  jq -r '."$defs".node.properties | keys[]' "$schema" | sort >fields
+  assert_equal "$(comm -23 <(echo "$kinds") fields)" ''
+  # What is asked of a node of each kind that has no fields of its own is what it takes.
+  while read -r kind; do
+    printf '{"nodes":{"s":{"source":"x"},"a":{"from":"s","%s":"."%s,"no such field":1}}}' "$kind" \
+      "$([[ $kind == sink ]] && echo ',"partition":"$partition"')" >a.json
+    try 3 kstream-run a.json
+    [[ $stderr == *': it takes '* ]] || continue
+    assert_equal "$(comm -23 <(sed 's/.*: it takes //; s/, /\n/g' <<<"$stderr" | sort) fields)" ''
+  done <<<"$kinds"
+}
+
+# --- what it shows ---
+
+@test "explain: nodes, stages, tasks, and what stands in the way of exactly-once" {
+  write_sums
+  try 0 kstream-run --explain sums.json
+  assert_line 'topology sums.json'
+  assert_line '  filter  big  from orders'
+  assert_line '    sum total: .amount'
+  assert_line 'stage 0: orders, big, sums, out'
+  assert_line '  tasks: 1'
+  assert_line '  stores: sums'
+  assert_line 'not exactly-once: there is no application: --app'
+  assert_stderr_is ''
+  try 0 kstream-run --explain -b 127.0.0.1:1 -G app sums.json
+  assert_line 'stage 0: orders, big, sums-group, sums-sink'
+  assert_line '  tasks: one for each partition of topic orders.ndjson'
+  assert_line 'stage 1: sums-source, sums, out'
+  assert_line '  tasks: as many as stage 0 has'
+  assert_line 'internal topic: app-sums-repartition (repartition)'
+  assert_line 'internal topic: app-sums-changelog (changelog)'
+}
+
+@test "explain: json and dot" {
+  write_sums
+  kstream-run --explain=json -b 127.0.0.1:1 -G app sums.json >plan
+  assert_equal "$(jq -c '[.topology, .app, .stages[1].after, .stages[1].stores]' plan)" \
+    '["sums.json","app",[0],["sums"]]'
+  try 0 kstream-run --explain=dot sums.json
+  assert_line --index 0 'digraph "sums.json" {'
+  assert_line '  "big" -> "sums"'
+}
+
+@test "explain: why two runs may differ" {
+  cat >t.json <<'EOF'
+{"nodes": {"in": {"source": "-", "timestamp": "wallclock"},
+           "m":  {"from": "in", "map-values": "now"}, "out": {"from": "m", "sink": "-"}}}
+EOF
+  try 0 kstream-run --explain t.json
+  assert_line "two runs may differ: 'in' goes by the wall clock"
+  assert_line "two runs may differ: 'map-values' of 'm' reads a clock"
+}
+
+@test "check: nothing is run" {
+  write_sums
+  try 0 kstream-run --check sums.json
+  assert_output ''
+  assert_stderr_is '% sums.json: nothing is wrong: 4 nodes, 1 stages'
+  try 2 kstream-run --check sums.json --max-errors 3
+  try 2 kstream-run --online sums.json
+  assert_one_error '--online is for --check and --explain'
+}
+
+@test "only: one stage, which meets the others in topics" {
+  write_sums
+  try 0 kstream-run --explain=json -b 127.0.0.1:1 -G app --only sums sums.json
+  assert_equal "$(jq -c '[.app, .stages[].nodes]' <<<"$output")" \
+    '["app.sums-source",["sums-source","sums","out"]]'
+  try 0 kstream-run --explain=json -b 127.0.0.1:1 -G app --only big sums.json
+  assert_equal "$(jq -c '[.app, .stages[].nodes]' <<<"$output")" \
+    '["app.orders",["orders","big","sums-group","sums-sink"]]'
+  try 2 kstream-run -b 127.0.0.1:1 --only sums sums.json
+  assert_one_error '--only needs --app'
+  try 2 kstream-run -b 127.0.0.1:1 -G app --only bgi sums.json
+  assert_one_error 'sums.json has no such node: did you mean big?'
+}
+
+# --- examples ---
+
+@test "examples: what they make of the files beside them" {
+  examples=$ROOT/share/kstream/examples
+  try 0 kstream-run "$examples/word-count.json" --set MESSAGES="$examples/messages.ndjson" --set COUNTS=-
+  assert_line '{"key":"the","count":3}'
+  try 0 kstream-run "$examples/revenue.json" --set ORDERS="$examples/orders.ndjson" --set REVENUE=-
+  assert_equal "$(jq -s 'map(.orders) | add' <<<"$output")" \
+    "$(jq -s 'map(select(.status == "paid")) | length' "$examples/orders.ndjson")"
+  try 0 kstream-run "$examples/sessions.json" --set ORDERS="$examples/orders.ndjson" --set SESSIONS=-
+  assert_equal "$(jq -s 'all(.orders == (.skus | length) and .orders > 1)' <<<"$output")" true
+}

@@ -11,7 +11,6 @@ namespace kstream::tools {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using InternalNeeds = std::vector<InternalTopicNeed>;
 
 std::string_view Kind(const PlanNode& node) {
   constexpr std::string_view kKinds[] = {"source", "filter",    "map", "sink",
@@ -107,43 +106,52 @@ std::string_view Policy(const RuntimeOptions& runtime) {
 
 // Where the state of the run is kept; empty where nothing is. That there is such a place was
 // checked when the runtime was made.
-std::string StateOf(const StagePlan& plan, const Topology& topology) {
-  const Result<std::string> root = plan.runtime.StateDir();
-  if (!root.ok() || !NeedsStateDirectory(topology, plan.runtime)) return "";
-  return fmt::format("{}/{}", *root, plan.runtime.app);
+std::string StateOf(const Topology& topology, const RuntimeOptions& runtime) {
+  const Result<std::string> root = runtime.StateDir();
+  if (!root.ok() || !NeedsStateDirectory(topology, runtime)) return "";
+  return fmt::format("{}/{}", *root, runtime.app);
 }
 
-std::string Text(const StagePlan& plan, const InternalNeeds& internal, const std::string& state,
-                 std::string_view tool) {
-  const RuntimeOptions& runtime = plan.runtime;
-  std::string text = fmt::format("stage {}\n", tool);
-  for (const PlanNode& node : plan.nodes) {
-    text += fmt::format("  {:<7} {}", Kind(node), node.name);
-    if (!node.parents.empty()) text += fmt::format("  from {}", fmt::join(node.parents, ", "));
-    if (auto places = PlacesOf(node); !places.empty())
-      text += fmt::format(": {}", fmt::join(places, ", "));
+std::string Text(const Explanation& plan, const RuntimeOptions& runtime) {
+  std::string text = plan.title + "\n";
+  for (const ShownNode& node : plan.nodes) {
+    text += fmt::format("  {:<7} {}", node.kind, node.name);
+    if (!node.from.empty()) text += fmt::format("  from {}", fmt::join(node.from, ", "));
+    if (!node.places.empty()) text += fmt::format(": {}", fmt::join(node.places, ", "));
     text += '\n';
-    for (const auto& [name, expression] : Expressions(node)) {
-      text += fmt::format("    {}: {}\n", name, expression->text());
-      text += "      " + (expression->fast() ? "runs compiled" : InLibjq(name, *expression));
-      text += expression->deterministic() ? "\n" : "; not deterministic: two runs may differ\n";
+    for (const auto& [name, expression] : node.expressions) {
+      text += fmt::format("    {}: {}\n", name, expression.text());
+      text += "      " + (expression.fast() ? "runs compiled" : InLibjq(name, expression));
+      text += expression.deterministic() ? "\n" : "; not deterministic: two runs may differ\n";
     }
   }
-  text += fmt::format("tasks: {}\ngrouper: {}\nthreads: {}\n", Tasks(plan), runtime.grouper,
-                      runtime.threads);
+  for (const ShownStage& stage : plan.stages) {
+    text += fmt::format("stage {}: {}\n  tasks: {}\n", stage.number, fmt::join(stage.nodes, ", "),
+                        stage.tasks);
+    if (!stage.stores.empty()) text += fmt::format("  stores: {}\n", fmt::join(stage.stores, ", "));
+  }
+  if (!plan.tasks.empty()) text += fmt::format("tasks: {}\n", plan.tasks);
+  text += fmt::format("grouper: {}\nthreads: {}\n", runtime.grouper, runtime.threads);
   text += runtime.app.empty() ? "application: none, so no group and no commits\n"
                               : fmt::format("application: {}\n", runtime.app);
   text +=
       fmt::format("guarantee: {}\nbad records: {}", ToString(runtime.guarantee), Policy(runtime));
   if (runtime.dead_letter) text += fmt::format(", to {}", Place(*runtime.dead_letter));
   text += "\n";
-  if (!state.empty()) text += fmt::format("state: {}\n", state);
-  for (const InternalTopicNeed& need : internal) {
+  if (!plan.state.empty()) text += fmt::format("state: {}\n", plan.state);
+  for (const InternalTopicNeed& need : plan.internal) {
     text += fmt::format("internal topic: {}\n", Describe(need));
   }
-  for (const std::string& topic : TopicsToCreate(plan)) {
+  for (const std::string& topic : plan.create) {
     text += fmt::format("topic to create if missing: {} ({} partitions, replication factor {})\n",
                         topic, runtime.create_output->first, runtime.create_output->second);
+  }
+  for (const TopicFacts& facts : plan.facts) text += FactsText(facts) + "\n";
+  for (const std::string& why : plan.not_deterministic) {
+    text += fmt::format("two runs may differ: {}\n", why);
+  }
+  for (const std::string& why : plan.not_exactly_once) {
+    text += fmt::format("not exactly-once: {}\n", why);
   }
   return text;
 }
@@ -157,37 +165,63 @@ Json ToJson(std::string_view name, const Expression& expression) {
   return json;
 }
 
-std::string AsJson(const StagePlan& plan, const InternalNeeds& internal, const std::string& state,
-                   std::string_view tool) {
+Json ToJson(const ShownStage& stage) {
+  return {{"number", stage.number},
+          {"nodes", stage.nodes},
+          {"tasks", stage.tasks},
+          {"stores", stage.stores},
+          {"after", stage.upstream}};
+}
+
+Json ToJson(const TopicFacts& facts) {
+  Json json = {{"topic", facts.topic.name}, {"input", facts.input}, {"partitions", nullptr}};
+  if (!facts.topic.cluster.empty()) json["cluster"] = facts.topic.cluster;
+  if (facts.partitions) json["partitions"] = *facts.partitions;
+  if (facts.input) json["records"] = facts.records;
+  if (facts.lag) json["lag"] = *facts.lag;
+  json["cleanup_policy"] = facts.cleanup_policy;
+  json["retention_ms"] = facts.retention_ms;
+  return json;
+}
+
+std::string AsJson(const Explanation& plan, const RuntimeOptions& runtime) {
   Json nodes = Json::array();
-  for (const PlanNode& node : plan.nodes) {
-    Json json = {{"name", node.name}, {"kind", Kind(node)}, {"from", node.parents}};
-    if (auto places = PlacesOf(node); !places.empty()) json["places"] = places;
-    for (const auto& [name, expression] : Expressions(node)) {
-      json["expressions"].push_back(ToJson(name, *expression));
+  for (const ShownNode& node : plan.nodes) {
+    Json json = {{"name", node.name}, {"kind", node.kind}, {"from", node.from}};
+    if (!node.places.empty()) json["places"] = node.places;
+    for (const auto& [name, expression] : node.expressions) {
+      json["expressions"].push_back(ToJson(name, expression));
     }
     nodes.push_back(std::move(json));
   }
   Json topics = Json::array();
-  for (const std::string& topic : TopicsToCreate(plan)) {
+  for (const std::string& topic : plan.create) {
     topics.push_back({{"topic", topic},
-                      {"partitions", plan.runtime.create_output->first},
-                      {"replication_factor", plan.runtime.create_output->second}});
+                      {"partitions", runtime.create_output->first},
+                      {"replication_factor", runtime.create_output->second}});
   }
-  Json json = {
-      {"stage", tool}, {"app", nullptr}, {"nodes", std::move(nodes)}, {"tasks", Tasks(plan)}};
-  if (!plan.runtime.app.empty()) json["app"] = plan.runtime.app;
-  json["grouper"] = plan.runtime.grouper;
-  json["threads"] = plan.runtime.threads;
-  json["guarantee"] = ToString(plan.runtime.guarantee);
-  json["on_error"] = Policy(plan.runtime);
-  if (!state.empty()) json["state"] = state;
+  Json json = {{plan.stages.empty() ? "stage" : "topology", plan.name},
+               {"app", nullptr},
+               {"nodes", std::move(nodes)}};
+  if (!plan.tasks.empty()) json["tasks"] = plan.tasks;
+  for (const ShownStage& stage : plan.stages) json["stages"].push_back(ToJson(stage));
+  if (!runtime.app.empty()) json["app"] = runtime.app;
+  json["grouper"] = runtime.grouper;
+  json["threads"] = runtime.threads;
+  json["guarantee"] = ToString(runtime.guarantee);
+  json["on_error"] = Policy(runtime);
+  if (!plan.state.empty()) json["state"] = plan.state;
   json["internal_topics"] = Json::array();
-  for (const InternalTopicNeed& need : internal) {
+  for (const InternalTopicNeed& need : plan.internal) {
     json["internal_topics"].push_back(
         {{"topic", need.topic}, {"kind", ToString(need.kind)}, {"certain", need.certain}});
   }
   json["create_if_missing"] = std::move(topics);
+  for (const TopicFacts& facts : plan.facts) json["topics"].push_back(ToJson(facts));
+  if (!plan.stages.empty()) {
+    json["not_deterministic"] = plan.not_deterministic;
+    json["not_exactly_once"] = plan.not_exactly_once;
+  }
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -204,22 +238,28 @@ std::string Quoted(std::string_view text) {
   return quoted + '"';
 }
 
-std::string Dot(const StagePlan& plan, const InternalNeeds& internal, std::string_view tool) {
-  std::string about = fmt::format("tasks: {}\ngrouper: {}", Tasks(plan), plan.runtime.grouper);
-  for (const InternalTopicNeed& need : internal) about += "\ninternal topic: " + Describe(need);
+std::string Dot(const Explanation& plan, const RuntimeOptions& runtime) {
+  std::string about;
+  for (const ShownStage& stage : plan.stages) {
+    about += fmt::format("stage {}: tasks: {}\n", stage.number, stage.tasks);
+  }
+  if (!plan.tasks.empty()) about += fmt::format("tasks: {}\n", plan.tasks);
+  about += fmt::format("grouper: {}", runtime.grouper);
+  for (const InternalTopicNeed& need : plan.internal) {
+    about += "\ninternal topic: " + Describe(need);
+  }
   std::string text =
-      fmt::format("digraph {} {{\n  rankdir=LR\n  label={}\n", Quoted(tool), Quoted(about));
-  for (const PlanNode& node : plan.nodes) {
-    std::string label = fmt::format("{} {}", Kind(node), node.name);
-    for (const std::string& place : PlacesOf(node)) label += "\n" + place;
-    for (const auto& [name, expression] : Expressions(node)) {
-      label += fmt::format("\n{}: {}", name, expression->text());
+      fmt::format("digraph {} {{\n  rankdir=LR\n  label={}\n", Quoted(plan.name), Quoted(about));
+  for (const ShownNode& node : plan.nodes) {
+    std::string label = fmt::format("{} {}", node.kind, node.name);
+    for (const std::string& place : node.places) label += "\n" + place;
+    for (const auto& [name, expression] : node.expressions) {
+      label += fmt::format("\n{}: {}", name, expression.text());
     }
-    const bool end = std::holds_alternative<SourceSpec>(node.spec) ||
-                     std::holds_alternative<SinkSpec>(node.spec);
+    const bool end = node.kind == "source" || node.kind == "sink" || node.kind == "table";
     std::string_view shape = end ? "oval" : "box";
     text += fmt::format("  {} [shape={}, label={}]\n", Quoted(node.name), shape, Quoted(label));
-    for (const std::string& parent : node.parents) {
+    for (const std::string& parent : node.from) {
       text += fmt::format("  {} -> {}\n", Quoted(parent), Quoted(node.name));
     }
   }
@@ -228,12 +268,41 @@ std::string Dot(const StagePlan& plan, const InternalNeeds& internal, std::strin
 
 }  // namespace
 
+std::string FactsText(const TopicFacts& facts) {
+  std::string text = fmt::format("{} {}: ", facts.input ? "input" : "output", Place(facts.topic));
+  if (!facts.partitions) return text + "missing";
+  text += fmt::format("{} partitions", *facts.partitions);
+  if (facts.input) text += fmt::format(", {} records", facts.records);
+  if (facts.lag) text += fmt::format(", {} of them to do", *facts.lag);
+  if (!facts.cleanup_policy.empty()) {
+    text += fmt::format(", {} after {} ms", facts.cleanup_policy, facts.retention_ms);
+  }
+  return text;
+}
+
+std::string PlaceText(const Location& location) { return Place(location); }
+
+std::string Print(Explanation plan, const Topology& topology, const RuntimeOptions& runtime,
+                  std::string_view form) {
+  plan.internal = InternalTopics(topology, runtime);
+  plan.state = StateOf(topology, runtime);
+  if (form == "json") return AsJson(plan, runtime);
+  return form == "dot" ? Dot(plan, runtime) : Text(plan, runtime);
+}
+
 std::string Explain(const StagePlan& plan, const Topology& topology, std::string_view tool,
                     std::string_view form) {
-  const InternalNeeds internal = InternalTopics(topology, plan.runtime);
-  const std::string state = StateOf(plan, topology);
-  if (form == "json") return AsJson(plan, internal, state, tool);
-  return form == "dot" ? Dot(plan, internal, tool) : Text(plan, internal, state, tool);
+  Explanation explanation{.title = fmt::format("stage {}", tool), .name = std::string(tool)};
+  for (const PlanNode& node : plan.nodes) {
+    ShownNode shown{node.name, std::string(Kind(node)), node.parents, PlacesOf(node), {}};
+    for (const auto& [name, expression] : Expressions(node)) {
+      shown.expressions.emplace_back(name, *expression);
+    }
+    explanation.nodes.push_back(std::move(shown));
+  }
+  explanation.tasks = Tasks(plan);
+  explanation.create = TopicsToCreate(plan);
+  return Print(std::move(explanation), topology, plan.runtime, form);
 }
 
 }  // namespace kstream::tools

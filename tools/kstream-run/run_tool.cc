@@ -7,15 +7,19 @@
 
 #include "common/process.h"
 #include "common/run.h"
+#include "kstream-run/explain_topology.h"
 #include "kstream/log.h"
+#include "kstream/nearest.h"
+#include "kstream/online_check.h"
+#include "kstream/stages.h"
 
 namespace kstream::tools {
 namespace {
 
 // Flags of stages that are fields of a node here.
-constexpr std::string_view kOfNodes[] = {"--input",      "--output",         "--key",
-                                         "--timestamp",  "--timestamp-unit", "--partition",
-                                         "--print-spec", "--explain"};
+constexpr std::string_view kOfNodes[] = {"--input",     "--output",         "--key",
+                                         "--timestamp", "--timestamp-unit", "--partition",
+                                         "--print-spec"};
 
 bool IsOfNode(const Flag& flag) {
   return std::ranges::find(kOfNodes, MainName(flag)) != std::end(kOfNodes);
@@ -43,7 +47,27 @@ FlagGroup RunTool::OwnFlags() {
             .metavar = "NAME=VALUE",
             .help = "what ${NAME} in FILE stands for (default: the environment's; repeat the flag "
                     "for more)",
-            .set = SetVariable(&variables_)}}};
+            .set = SetVariable(&variables_)},
+           {.names = "--only",
+            .metavar = "NODE",
+            .help = "run the stage that holds NODE, as an application of its own; the others are "
+                    "run elsewhere, and meet it in topics",
+            .set = Set(&only_)},
+           {.names = "--plugin",
+            .metavar = "FILE",
+            .help = "load processors of one's own from a shared library (repeat the flag for "
+                    "more)",
+            .takes_file = true,
+            .set = Append(&plugins_)},
+           {.names = "--check",
+            .metavar = "",
+            .help = "check FILE and the flags, and run nothing",
+            .set = Set(&check_)},
+           {.names = "--online",
+            .metavar = "",
+            .help = "with --check and --explain: ask the brokers, too: topics, partitions, what is "
+                    "still to do",
+            .set = Set(&online_)}}};
 }
 
 void RunTool::Setup(CommandLine* line) {
@@ -64,10 +88,14 @@ Result<RuntimeOptions> RunTool::Configure(const TopologyFile& file, const Places
   AddClusters(places, &runtime);
   KSTREAM_RETURN_IF_ERROR(file.Configure(&runtime));
   for (const auto& [name, value] : given_) KSTREAM_RETURN_IF_ERROR(runtime.Set(name, value));
-  if (options_.on_error.empty() && options_.dead_letter.empty()) return runtime;
+  StageOptions policy = options_;
+  if (options_.on_error.empty() && options_.dead_letter.empty()) {
+    if (runtime.on_error == OnError::kSkip) policy.on_error = "skip";
+    if (runtime.dead_letter) policy.dead_letter = runtime.dead_letter->ToString();
+  }
   runtime.on_error = OnError::kFail;
   runtime.dead_letter.reset();
-  KSTREAM_RETURN_IF_ERROR(SetErrorPolicy(options_, places, &runtime));
+  KSTREAM_RETURN_IF_ERROR(SetErrorPolicy(policy, places, &runtime));
   return runtime;
 }
 
@@ -80,14 +108,87 @@ Status RunTool::Run(bool has_positional, Reporter* reporter) {
     return Status::Usage(
         "FILE is missing: usage: kstream-run [OPTION]... FILE (-h lists the options)");
   }
+  if (online_ && !check_ && options_.explain.empty()) {
+    return Status::Usage("--online is for --check and --explain");
+  }
+  TopologyFileDefaults defaults{options_.source, options_.sink, {}};
+  for (const std::string& path : plugins_) {
+    KSTREAM_RETURN_IF_ERROR(defaults.plugins.Load(path).At("--plugin"));
+  }
   KSTREAM_ASSIGN_OR_RETURN(const TopologyFile file, TopologyFile::Read(path_, variables_));
-  KSTREAM_ASSIGN_OR_RETURN(const RuntimeOptions runtime, Configure(file, places));
-  KSTREAM_ASSIGN_OR_RETURN(const BuiltTopology built,
-                           file.Build(runtime, {options_.source, options_.sink}));
+  KSTREAM_ASSIGN_OR_RETURN(RuntimeOptions runtime, Configure(file, places));
+  KSTREAM_ASSIGN_OR_RETURN(BuiltTopology built, file.Build(runtime, defaults));
+  if (!only_.empty()) KSTREAM_RETURN_IF_ERROR(TakeOnly(&built, &runtime));
   KSTREAM_ASSIGN_OR_RETURN(const std::unique_ptr<Runtime> run,
                            Runtime::Create(built.topology, runtime));
+  if (!options_.explain.empty() || check_) return Show(built, runtime);
   const bool topics = !runtime.home.brokers.empty() || !runtime.clusters.empty();
   return RunToEnd(run.get(), runtime, topics, reporter);
+}
+
+Status RunTool::Show(const BuiltTopology& built, const RuntimeOptions& runtime) const {
+  OnlineReport report;
+  if (online_) {
+    KSTREAM_ASSIGN_OR_RETURN(report, CheckOnline(built.topology, runtime));
+  }
+  if (!options_.explain.empty()) {
+    Explanation explanation = ExplainTopology(built, runtime, path_);
+    explanation.facts = report.topics;
+    KSTREAM_RETURN_IF_ERROR(
+        WriteStdout(Print(std::move(explanation), built.topology, runtime, options_.explain)));
+  } else {
+    for (const TopicFacts& facts : report.topics) Log(LogLevel::kInfo, FactsText(facts));
+  }
+  for (const std::string& warning : report.warnings) Log(LogLevel::kWarning, warning);
+  for (size_t i = 1; i < report.problems.size(); ++i) {
+    Log(LogLevel::kError, report.problems[i].message());
+  }
+  if (!report.problems.empty()) return report.problems.front();
+  if (check_) {
+    Log(LogLevel::kInfo, fmt::format("{}: nothing is wrong: {} nodes, {} stages", path_,
+                                     built.nodes.size(), StagesOf(built.topology).size()));
+  }
+  return Status::Ok();
+}
+
+Status RunTool::TakeOnly(BuiltTopology* built, RuntimeOptions* runtime) const {
+  std::vector<std::string_view> names;
+  for (const TopologyFileNode& node : built->nodes) names.push_back(node.name);
+  const auto named = std::ranges::find(built->nodes, only_, &TopologyFileNode::name);
+  if (named == built->nodes.end()) {
+    const std::string_view nearest = NearestName(only_, names);
+    return Status::Usage(
+        fmt::format("--only {}: {} has no such node{}", only_, path_,
+                    nearest.empty() ? "" : fmt::format(": did you mean {}?", nearest)));
+  }
+  const std::vector<Stage> all = StagesOf(built->topology);
+  const auto has = [&](const Stage& stage) {
+    // Of some kinds the topology has nodes with other names: that of the store, or of the two ends
+    // of a topic in between, of which this one goes on.
+    return std::ranges::any_of(stage.nodes, [&](const std::string& node) {
+      return node == named->name || node == named->store || node == named->name + "-source";
+    });
+  };
+  const auto stage = std::ranges::find_if(all, has);
+  if (stage == all.end()) return Status::Usage(fmt::format("--only {}: it is in no stage", only_));
+  const bool internal = std::ranges::any_of(all, [](const Stage& one) {
+    return std::ranges::any_of(one.inputs, [](const Location& input) {
+      return input.kind == Location::Kind::kRepartition;
+    });
+  });
+  if (internal && runtime->app.empty()) {
+    return Status::Usage("--only needs --app: topics between the stages are named after it");
+  }
+  const std::string& first = stage->nodes.front();
+  KSTREAM_ASSIGN_OR_RETURN(built->topology, OnlyStage(built->topology, first, runtime->app));
+  std::erase_if(built->nodes, [&](const TopologyFileNode& node) {
+    return std::ranges::none_of(stage->nodes, [&](const std::string& name) {
+      return name == node.name || name == node.store || name.starts_with(node.name + "-");
+    });
+  });
+  // Each stage has a group, a manifest and stores of its own.
+  if (!runtime->app.empty()) runtime->app += "." + first;
+  return Status::Ok();
 }
 
 }  // namespace kstream::tools

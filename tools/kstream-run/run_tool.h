@@ -1,4 +1,4 @@
-// kstream-run: runs a topology that a file describes.
+// kstream-run: runs a topology that a file describes, or one stage of it, explains or checks it.
 //
 // Flags win over what the file says: the file's options are set first, then those of the command
 // line, in the order in which they were typed. Tested by tests/system/run.bats.
@@ -28,11 +28,19 @@ class RunTool : public Tool {
   FlagGroup OwnFlags();
   // What the file says, with the flags over it.
   Result<RuntimeOptions> Configure(const TopologyFile& file, const Places& places);
+  // Leaves the stage of --only, which becomes an application of its own.
+  Status TakeOnly(BuiltTopology* built, RuntimeOptions* runtime) const;
+  // --explain and --check.
+  Status Show(const BuiltTopology& built, const RuntimeOptions& runtime) const;
 
   StageOptions options_;
   std::vector<std::pair<std::string, std::string>> given_;  // flags of the runtime, as typed
   std::string path_;
   TopologyVariables variables_;
+  std::vector<std::string> plugins_;
+  std::string only_;
+  bool check_ = false;
+  bool online_ = false;
 };
 
 }  // namespace kstream::tools

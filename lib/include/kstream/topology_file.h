@@ -19,6 +19,7 @@
 
 #include "kstream/export.h"
 #include "kstream/expression.h"
+#include "kstream/plugin.h"
 #include "kstream/runtime.h"
 #include "kstream/status.h"
 #include "kstream/topology.h"
@@ -36,11 +37,12 @@ struct TopologyVariables {
   bool environment = true;  // whether others are looked up there
 };
 
-// What sources and sinks are that do not say it themselves; places, keys and serdes are not looked
-// at.
+// What a file leaves to where it is run.
 struct TopologyFileDefaults {
+  // Of sources and sinks that do not say it themselves; places, keys and serdes are not looked at.
   SourceSpec source = {};
   SinkSpec sink = {};
+  Plugins plugins = {};  // what nodes may name
 };
 
 // A node of a file as people are shown it. Of some kinds the topology has several nodes for it,
@@ -51,6 +53,7 @@ struct TopologyFileNode {
   std::vector<std::string> parents;  // names of nodes, or of their outputs
   std::vector<Location> places;      // of a source, a sink, a topic in between
   std::string store;                 // empty: none
+  bool wall_clock = false;           // what it gives depends on when it runs
   std::vector<std::pair<std::string, Expression>> expressions;  // by the names of their fields
 };
 
