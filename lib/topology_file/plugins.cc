@@ -1,6 +1,6 @@
 // Plugins: a library is opened, asked what it was built for, and only then called. It is never
 // closed: what it made may live as long as the process. Tested by tests/checks/embedding, which
-// builds the project of share/kstream/plugin, and tests/unit/topology_file/plugins_test.cc.
+// builds the project of share/kstream/plugin.
 #include <dlfcn.h>
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
-// pairs: a plugin with one processor, "pairs", which writes each value together with the one before it:
-// a, b, c become [a,b] and [b,c]. Its option "every": N leaves out all but each Nth pair.
+// pairs: a plugin with one processor, "pairs", which writes each value together with the one before
+// it: a, b, c become [a,b] and [b,c]. Its option "every": N leaves out all but each Nth pair.
 #include <kstream/plugin.h>
 #include <kstream/processor.h>
 
@@ -65,10 +65,10 @@ Result<int64_t> ParseEvery(std::string_view options) {
 }  // namespace
 
 KSTREAM_PLUGIN(plugins) {
-  return plugins.AddProcessor(
-      "pairs", [](std::string_view options) -> Result<kstream::ProcessorSupplier> {
-        KSTREAM_ASSIGN_OR_RETURN(const int64_t every, ParseEvery(options));
-        return kstream::ProcessorSupplier([every] { return std::make_unique<Pairs>(every); },
-                                          "pairs");
-      });
+  return plugins.AddProcessor("pairs",
+                              [](std::string_view options) -> Result<kstream::ProcessorSupplier> {
+                                KSTREAM_ASSIGN_OR_RETURN(const int64_t every, ParseEvery(options));
+                                return kstream::ProcessorSupplier(
+                                    [every] { return std::make_unique<Pairs>(every); }, "pairs");
+                              });
 }
