@@ -6,7 +6,7 @@
 // all else; in it, those of a key and side lie together, by time. A 00 in a key is written 00 FF,
 // so that keys keep the order of their bytes; times are those of ordered_time.h, other numbers
 // big-endian; the side is 'l' or 'r'. The form is told in share/doc/kstream/joins.md, and never
-// changes. Tested by tests/unit/dsl/join_key_test.cc.
+// changes. Tested by tests/unit/dsl/join_state_test.cc.
 #ifndef KSTREAM_DSL_JOIN_KEY_H_
 #define KSTREAM_DSL_JOIN_KEY_H_
 

@@ -7,7 +7,7 @@
 // next to nothing when it goes, and memory is flat however long the run.
 //
 // A record is known by what it was read from, not by its arrival: one that is read again, after a
-// crash, is found to be there. Tested by tests/unit/dsl/join_rows_test.cc.
+// crash, is found to be there. Tested by tests/unit/dsl/stream_join_test.cc.
 #ifndef KSTREAM_DSL_JOIN_ROWS_H_
 #define KSTREAM_DSL_JOIN_ROWS_H_
 

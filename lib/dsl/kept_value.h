@@ -1,6 +1,6 @@
 // KeptValue: what the store has of a record that a join keeps: value and headers, as an envelope
 // (record/envelope.h) without a key, which is in the row's own. One that has met another begins
-// with the member "matched". Tested by tests/unit/dsl/join_key_test.cc.
+// with the member "matched". Tested by tests/unit/dsl/join_state_test.cc.
 #ifndef KSTREAM_DSL_KEPT_VALUE_H_
 #define KSTREAM_DSL_KEPT_VALUE_H_
 
