@@ -273,7 +273,7 @@ TEST_F(StagePlanTest, SpecIsMadeOfTheSamePlan) {
     },
     "map": {
       "from": "in",
-      "map": {"var":"a"},
+      "flat-map": {"var":"a"},
       "header": [
         {
           "name": "h",
