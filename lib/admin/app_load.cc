@@ -15,12 +15,6 @@
 #include "store/rocksdb/rocksdb_engine.h"
 
 namespace kstream {
-namespace {
-
-const SystemClock kClock;
-
-}  // namespace
-
 Load::~Load() = default;
 
 Result<std::unique_ptr<Load>> Load::Open(LoadOptions options) {
@@ -32,15 +26,16 @@ Result<std::unique_ptr<Load>> Load::Open(LoadOptions options) {
     properties.insert(properties.begin(), {"transaction.timeout.ms", "900000"});
     KSTREAM_ASSIGN_OR_RETURN(home, admin::OpenHome(options.home));
   }
+  static const SystemClock clock;
   return std::unique_ptr<Load>(
-      std::make_unique<admin::AppLoad>(std::move(options), std::move(home), &kClock));
+      std::make_unique<admin::AppLoad>(std::move(options), std::move(home), &clock));
 }
 
 namespace admin {
 namespace {
 
 constexpr std::chrono::minutes kSendLimit{10};
-constexpr std::chrono::milliseconds kTurn{100};
+constexpr std::chrono::milliseconds kCommitTurn{100};
 constexpr size_t kRowsAtOnce = 4096;
 constexpr uint64_t kMemory = uint64_t{64} << 20;
 
@@ -264,7 +259,7 @@ Status AppLoad::Commit(transport::Producer* producer, const Committed& before) {
   }
   KSTREAM_RETURN_IF_ERROR(producer->Seal({}, nullptr));
   for (;;) {
-    KSTREAM_ASSIGN_OR_RETURN(const bool committed, producer->Commit(kTurn));
+    KSTREAM_ASSIGN_OR_RETURN(const bool committed, producer->Commit(kCommitTurn));
     if (committed) return Status::Ok();
   }
 }

@@ -138,8 +138,6 @@ Result<uint64_t> CompareSides(Side* left, Side* right, const RowQuery& query,
 
 namespace {
 
-const SystemClock kClock;
-
 Result<std::unique_ptr<admin::Side>> Open(const StateSource& source, const RowQuery& query) {
   std::unique_ptr<transport::Cluster> home;
   if (source.dump.empty()) {
@@ -150,7 +148,8 @@ Result<std::unique_ptr<admin::Side>> Open(const StateSource& source, const RowQu
       return Status::Usage("a changelog needs --brokers: it is a topic");
     }
   }
-  return admin::OpenSide(source, std::move(home), &kClock, query);
+  static const SystemClock clock;
+  return admin::OpenSide(source, std::move(home), &clock, query);
 }
 
 }  // namespace
