@@ -185,10 +185,11 @@ TEST_F(AppInspectorTest, AStoreWithoutAChangelogIsAsItIs) {
 TEST_F(AppInspectorTest, WindowsAreCounted) {
   Ran();
   const std::string early = dsl::WindowPrefix(10'000), late = dsl::WindowPrefix(30'000);
+  const std::string keys[] = {early + "a", early + "b", late + "a"};  // changes are views
   const std::vector<Change> rows{{dsl::kWindowsKey, R"({"windows":"tumbling:10000ms"})", 0},
-                                 {early + "a", "1", 10'001},
-                                 {early + "b", "1", 10'001},
-                                 {late + "a", "1", 30'001}};
+                                 {keys[0], "1", 10'001},
+                                 {keys[1], "1", 10'001},
+                                 {keys[2], "1", 30'001}};
   Keep(0, rows, {incarnation_, 0, -1, 0, 0});
   Keep(1, {}, {incarnation_, 0, -1, 0, 0});
   const auto list = *Open(false)->List();
