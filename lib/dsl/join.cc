@@ -19,11 +19,9 @@ constexpr std::chrono::milliseconds kLongest{dsl::AlignedWindows::kLastTime};
 
 // Which records it keeps, and what becomes of them.
 std::string AboutRecords(const StreamJoinSpec& spec) {
-  constexpr std::string_view kTypes[] = {"inner", "left", "outer"};
   constexpr std::string_view kMatches[] = {"", " --prior", " --latest"};
   const JoinWindows& windows = spec.windows;
-  return fmt::format("--type {}{} --before {}ms --after {}ms --grace {}ms",
-                     kTypes[static_cast<size_t>(spec.type)],
+  return fmt::format("--type {}{} --before {}ms --after {}ms --grace {}ms", ToString(spec.type),
                      kMatches[static_cast<size_t>(spec.match)], windows.before.count(),
                      windows.after.count(), windows.grace.count());
 }
@@ -53,6 +51,11 @@ Status Check(const StreamJoinSpec& spec) {
 }
 
 }  // namespace
+
+std::string_view ToString(JoinType type) {
+  constexpr std::string_view kNames[] = {"inner", "left", "outer"};
+  return kNames[static_cast<size_t>(type)];
+}
 
 Status JoinWindows::Check() const {
   const auto refuse = [](std::string_view what, std::chrono::milliseconds length) {

@@ -7,6 +7,7 @@
 
 #include "base/printable.h"
 #include "dsl/join_key.h"
+#include "dsl/row_store.h"
 #include "dsl/span_key.h"
 #include "dsl/store_range.h"
 #include "dsl/stream_join.h"
@@ -21,9 +22,7 @@ Status StreamJoin::OtherState(std::string_view why) const {
 }
 
 Status StreamJoin::OpenStore(ProcessorContext& context) {
-  KSTREAM_ASSIGN_OR_RETURN(StateStore* const store, context.Store(store_name_));
-  store_ = dynamic_cast<KeyValueStore*>(store);
-  if (!store_) return Status::Usage(fmt::format("store '{}' is no key-value store", store_name_));
+  KSTREAM_ASSIGN_OR_RETURN(store_, FindKeyValueStore(context, store_name_));
   StoredRow row;
   KSTREAM_ASSIGN_OR_RETURN(says_join_, store_->Find(kWindowsKey, &row));
   if (says_join_ && row.value != about_) {

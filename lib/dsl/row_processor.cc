@@ -8,6 +8,7 @@
 #include "base/printable.h"
 #include "base/sort_by_key.h"
 #include "dsl/operator.h"
+#include "dsl/row_store.h"
 #include "dsl/table_change.h"
 
 namespace kstream::dsl {
@@ -39,11 +40,7 @@ RowProcessor::RowProcessor(const AggregationPlan& plan)
 Status RowProcessor::Init(ProcessorContext& context) {
   context_ = &context;
   if (!store_name_.empty()) {
-    KSTREAM_ASSIGN_OR_RETURN(StateStore* const store, context.Store(store_name_));
-    store_ = dynamic_cast<KeyValueStore*>(store);
-    if (!store_) {
-      return Status::Usage(fmt::format("store '{}' is no key-value store", store_name_));
-    }
+    KSTREAM_ASSIGN_OR_RETURN(store_, FindKeyValueStore(context, store_name_));
   }
   if (emit_ != Emit::kEvery) return Status::Ok();
   return context.Schedule(every_, PunctuationType::kWallClockTime).status();

@@ -205,11 +205,10 @@ std::string SideOf(const std::string& parent) {
 }
 
 Json Join(const PlanNode& node, const StreamJoinSpec& spec, ExpressionPrinter* printer) {
-  constexpr std::string_view kTypes[] = {"inner", "left", "outer"};
   const JoinWindows& windows = spec.windows;
   Json join = {{"left", SideOf(node.parents.at(0))},
                {"right", SideOf(node.parents.at(1))},
-               {"type", kTypes[static_cast<size_t>(spec.type)]},
+               {"type", ToString(spec.type)},
                {"before", Print(windows.before)}};
   if (spec.match == JoinMatch::kAll) join["after"] = Print(windows.after);
   if (spec.match != JoinMatch::kAll) join["prior"] = true;

@@ -192,6 +192,30 @@ void AddSink(const StageOptions& options, std::string name, Location output, std
   plan->nodes.push_back({std::move(name), {std::move(parent)}, std::move(sink)});
 }
 
+Status CheckStoreName(const std::string& store) {
+  if (IsTopicName(store)) return Status::Ok();
+  return Status::Usage(
+      fmt::format("--store '{}' needs a name of letters, digits, '.', '_' and '-'", store));
+}
+
+Status CheckCloseAtEnd(bool topics, const RuntimeOptions& runtime) {
+  if (!topics || !runtime.close_at_end || runtime.exit_at_end) return Status::Ok();
+  return Status::Usage("--close-at-end needs --exit-at-end: what it closes is open at the end");
+}
+
+Status AddRowSinks(const StageOptions& options, const Places& places, const std::string& late,
+                   const std::string& parent, StagePlan* plan) {
+  KSTREAM_ASSIGN_OR_RETURN(Location output, places.ParseOutput("--output", OutputOf(options)));
+  AddSink(options, "out", std::move(output), parent, plan);
+  SerdeNames rows = options.runtime.serdes;
+  rows.value = "json";
+  std::get<SinkSpec>(plan->nodes.back().spec).serdes = std::move(rows);
+  if (late.empty()) return Status::Ok();
+  KSTREAM_ASSIGN_OR_RETURN(Location aside, places.ParseOutput("--late", late));
+  AddSink(options, "late", std::move(aside), parent, plan);
+  return Status::Ok();
+}
+
 namespace {
 
 // A tool is one stage, so what it writes must not be what it reads.

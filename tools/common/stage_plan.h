@@ -85,6 +85,15 @@ std::string OutputOf(const StageOptions& options);
 // Adds a sink that is called `name` and writes to `output`.
 void AddSink(const StageOptions& options, std::string name, Location output, std::string parent,
              StagePlan* plan);
+// Adds what rows that a stage makes go to: the sink "out", of JSON whatever the values were, and,
+// if `late` (what --late says) is not empty, the sink "late" for records that come too late.
+Status AddRowSinks(const StageOptions& options, const Places& places, const std::string& late,
+                   const std::string& parent, StagePlan* plan);
+
+// What --store says must be fit for the name of a topic, too.
+Status CheckStoreName(const std::string& store);
+// --close-at-end is for runs that have an end; files always have.
+Status CheckCloseAtEnd(bool topics, const RuntimeOptions& runtime);
 
 // The name of the store that a node is to have; empty: none.
 std::string StoreOf(const PlanNode& node);

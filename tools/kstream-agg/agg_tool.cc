@@ -229,9 +229,7 @@ Status AggTool::SetWindow(bool topics, AggregateSpec* spec) const {
     if (flag.empty()) return Status::Ok();
     return Status::Usage(fmt::format("{} is for windows: give a --window", flag));
   }
-  if (topics && runtime.close_at_end && !runtime.exit_at_end) {
-    return Status::Usage("--close-at-end needs --exit-at-end: what it closes is open at the end");
-  }
+  KSTREAM_RETURN_IF_ERROR(CheckCloseAtEnd(topics, runtime));
   if (table_) {
     return Status::Usage("--window contradicts --table: rows of a table are what is now");
   }
@@ -320,10 +318,7 @@ Status AggTool::AddNodes(const Places& places, StagePlan* plan) {
                      .by = by_,
                      .route = {.to = {}, .partition = options_.partition},
                      .serdes = options_.runtime.serdes};
-  if (!IsTopicName(store_)) {
-    return Status::Usage(
-        fmt::format("--store '{}' needs a name of letters, digits, '.', '_' and '-'", store_));
-  }
+  KSTREAM_RETURN_IF_ERROR(CheckStoreName(store_));
   KSTREAM_RETURN_IF_ERROR(SetFold(&spec));
   KSTREAM_RETURN_IF_ERROR(SetWindow(ReadsTopics(source), &spec));
   KSTREAM_RETURN_IF_ERROR(SetEmit(ReadsTopics(source), &spec));
@@ -336,16 +331,7 @@ Status AggTool::AddNodes(const Places& places, StagePlan* plan) {
   KSTREAM_RETURN_IF_ERROR(Aggregate(spec).status());
   plan->nodes.push_back({"agg", {parent}, std::move(spec)});
   NoteReplays(source);
-  KSTREAM_ASSIGN_OR_RETURN(Location output, places.ParseOutput("--output", OutputOf(options_)));
-  AddSink(options_, "out", std::move(output), "agg", plan);
-  // Rows are JSON, whatever the values were.
-  SerdeNames rows = options_.runtime.serdes;
-  rows.value = "json";
-  std::get<SinkSpec>(plan->nodes.back().spec).serdes = std::move(rows);
-  if (late_.empty()) return Status::Ok();
-  KSTREAM_ASSIGN_OR_RETURN(Location late, places.ParseOutput("--late", late_));
-  AddSink(options_, "late", std::move(late), "agg", plan);
-  return Status::Ok();
+  return AddRowSinks(options_, places, late_, "agg", plan);
 }
 
 }  // namespace kstream::tools

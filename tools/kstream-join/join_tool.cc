@@ -18,9 +18,9 @@ Setter SetLength(std::optional<std::chrono::milliseconds>* target) {
 
 Setter ChooseType(JoinType* type) {
   return [type](std::string_view text) {
-    *type = text == "left"    ? JoinType::kLeft
-            : text == "outer" ? JoinType::kOuter
-                              : JoinType::kInner;
+    for (const JoinType one : {JoinType::kInner, JoinType::kLeft, JoinType::kOuter}) {
+      if (text == ToString(one)) *type = one;
+    }
     return Status::Ok();
   };
 }
@@ -203,15 +203,10 @@ Result<StreamJoinSpec> JoinTool::StreamJoin(const StagePlan& plan) const {
                       .left_serdes = runtime.serdes,
                       .right_serdes = runtime.serdes};
   KSTREAM_RETURN_IF_ERROR(SetWindows(&spec));
-  if (!IsTopicName(store_)) {
-    return Status::Usage(
-        fmt::format("--store '{}' needs a name of letters, digits, '.', '_' and '-'", store_));
-  }
+  KSTREAM_RETURN_IF_ERROR(CheckStoreName(store_));
   const bool topics = ReadsTopics(std::get<SourceSpec>(plan.nodes[0].spec)) ||
                       ReadsTopics(std::get<SourceSpec>(plan.nodes[1].spec));
-  if (topics && runtime.close_at_end && !runtime.exit_at_end) {
-    return Status::Usage("--close-at-end needs --exit-at-end: what it closes is open at the end");
-  }
+  KSTREAM_RETURN_IF_ERROR(CheckCloseAtEnd(topics, runtime));
   const bool on_disk = runtime.store_type == StoreSpec::Engine::kRocksDb;
   if (on_disk || !runtime.app.empty()) spec.store = store_;
   if (!late_.empty()) {
@@ -231,16 +226,7 @@ Status JoinTool::AddNodes(const Places& places, StagePlan* plan) {
   KSTREAM_ASSIGN_OR_RETURN(StreamJoinSpec spec, StreamJoin(*plan));
   const std::string left = Gathered("left", plan), right = Gathered("right", plan);
   plan->nodes.push_back({"join", {left, right}, std::move(spec)});
-  KSTREAM_ASSIGN_OR_RETURN(Location output, places.ParseOutput("--output", OutputOf(options_)));
-  AddSink(options_, "out", std::move(output), "join", plan);
-  // Results are JSON, whatever the values were.
-  SerdeNames rows = options_.runtime.serdes;
-  rows.value = "json";
-  std::get<SinkSpec>(plan->nodes.back().spec).serdes = std::move(rows);
-  if (late_.empty()) return Status::Ok();
-  KSTREAM_ASSIGN_OR_RETURN(Location late, places.ParseOutput("--late", late_));
-  AddSink(options_, "late", std::move(late), "join", plan);
-  return Status::Ok();
+  return AddRowSinks(options_, places, late_, "join", plan);
 }
 
 }  // namespace kstream::tools

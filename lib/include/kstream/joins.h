@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "kstream/export.h"
 #include "kstream/expression.h"
@@ -35,6 +36,8 @@ enum class JoinType : uint8_t {
   kLeft,   // and left records that have no partner, alone
   kOuter,  // and right ones
 };
+// "inner", "left", "outer".
+KSTREAM_EXPORT std::string_view ToString(JoinType type);
 
 // Which right records of the window a left one is paired with.
 enum class JoinMatch : uint8_t {
