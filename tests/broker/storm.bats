@@ -14,7 +14,7 @@ storm() {
   run --separate-stderr "$ROOT/tests/broker/storm.py" --brokers "$KSTREAM_BROKERS" \
     --kafka-tool "$kafka_tool" --app "$id" "$@"
   sed 's/^/# /' <<<"$output" >&3
-  ((status == 0)) || fail "$stderr"
+  ((status == 0)) || fail "$stderr"$'\n'"$output"  # what is wrong stands last
   # Kafka's own tool agrees that nothing is left to do.
   [[ -d $ROOT/build/broker/libs ]] || return 0
   consumer_groups --describe --group "$id" | awk -v group="$id" '$1 == group { print $6 }' >lags

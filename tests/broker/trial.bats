@@ -11,7 +11,7 @@ trial() {
   [[ -z ${KSTREAM_TRIAL_SEED:-} ]] || set -- --seed "$KSTREAM_TRIAL_SEED" "$@"
   run --separate-stderr "$ROOT/tests/broker/trial.py" --kafka-tool "$kafka_tool" "$@"
   sed 's/^/# /' <<<"$output" >&3
-  ((status == 0)) || fail "$stderr"
+  ((status == 0)) || fail "$stderr"$'\n'"$output"  # what is wrong stands last
 }
 
 # The two have 30 moments together; more are for a night: trial.py --moments N.
