@@ -44,19 +44,25 @@ Result<RowKeys> RowKeys::Of(StoreView* view) {
   const std::string behind = dsl::kWindowsKey + '\0';
   KSTREAM_RETURN_IF_ERROR(
       view->Scan(dsl::kWindowsKey, behind, [&](std::string_view, std::string_view value, int64_t) {
-        keys.joins_ = value.starts_with("{\"join\":");
-        const auto spec = WindowsOf(value);
-        if (!spec) return true;
-        if (spec->kind == WindowSpec::Kind::kSession) {
-          keys.spans_ = dsl::SpanKey::Kind::kSession;
-        } else if (spec->kind == WindowSpec::Kind::kSliding) {
-          keys.spans_ = dsl::SpanKey::Kind::kMoment;
-          keys.reach_ = spec->size.count();
-        } else {
-          keys.windows_.emplace(*spec);
-        }
+        keys = Of(value);
         return true;
       }));
+  return keys;
+}
+
+RowKeys RowKeys::Of(std::string_view value) {
+  RowKeys keys;
+  keys.joins_ = value.starts_with("{\"join\":");
+  const auto spec = WindowsOf(value);
+  if (!spec) return keys;
+  if (spec->kind == WindowSpec::Kind::kSession) {
+    keys.spans_ = dsl::SpanKey::Kind::kSession;
+  } else if (spec->kind == WindowSpec::Kind::kSliding) {
+    keys.spans_ = dsl::SpanKey::Kind::kMoment;
+    keys.reach_ = spec->size.count();
+  } else {
+    keys.windows_.emplace(*spec);
+  }
   return keys;
 }
 

@@ -20,6 +20,8 @@ class RowKeys {
  public:
   // Looks at the first row. kState: it cannot be read.
   static Result<RowKeys> Of(StoreView* view);
+  // `value` is that of the first row.
+  static RowKeys Of(std::string_view value);
 
   bool windowed() const { return windows_ || spans_; }
   // Of sliding windows the store has moments, which several windows hold.

@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "admin/row_keys.h"
+#include "dsl/window_key.h"
 #include "testdriver/application.h"
 #include "testdriver/clusters.h"
 #include "testdriver/scratch.h"
@@ -23,8 +25,10 @@ class MemoryTestDriver final : public TestDriver {
         topology_(std::move(topology)),
         clock_(std::make_shared<ManualClock>(options_.start_time)) {}
 
-  Status Start() {
-    application_ = std::make_unique<Application>(topology_, options_, clock_, &clusters_);
+  Status Start(bool to_end = false) {
+    TestDriverOptions options = options_;
+    if (to_end) options.runtime.exit_at_end = options.runtime.close_at_end = true;
+    application_ = std::make_unique<Application>(topology_, options, clock_, &clusters_);
     KSTREAM_RETURN_IF_ERROR(application_->Open());
     return Settle();
   }
@@ -101,6 +105,24 @@ class MemoryTestDriver final : public TestDriver {
     }
     return entries;
   }
+  Result<std::vector<TestRow>> Rows(const std::string& store) const override {
+    KSTREAM_RETURN_IF_ERROR(CheckStore(store));
+    std::vector<TestRow> rows;
+    for (const auto& [id, found] : InstancesOf(store)) {
+      KSTREAM_ASSIGN_OR_RETURN(const auto first, found->Get(dsl::kWindowsKey));
+      admin::RowKeys keys = first ? admin::RowKeys::Of(*first) : admin::RowKeys();
+      const auto show = [&, &id = id](std::string_view key, std::string_view value, int64_t time) {
+        InspectedRow row{.store = store, .key = key, .value = value, .timestamp = time};
+        if (keys.Read(key, {}, &row)) {
+          rows.push_back({id.ToString(), std::string(row.key), std::string(value), time,
+                          row.window_start, row.window_end});
+        }
+        return true;
+      };
+      KSTREAM_RETURN_IF_ERROR(found->RangeRows("", std::nullopt, show));
+    }
+    return rows;
+  }
   Result<std::optional<std::string>> Get(const std::string& store,
                                          const std::string& key) const override {
     KSTREAM_RETURN_IF_ERROR(CheckStore(store));
@@ -126,13 +148,20 @@ class MemoryTestDriver final : public TestDriver {
   Status AddThread() override { return After(application_->AddThread()); }
   Status RemoveThread(int thread) override { return After(application_->Remove(thread)); }
   Status Restart(std::optional<Topology> changed) override {
-    const Status closed = application_->Close();
-    Collect();
-    Add(application_->state(), &counts_before_);
-    turns_before_ += application_->turns();
+    const Status closed = EndLife();
     if (changed) topology_ = *std::move(changed);
     const Status started = Start();
     return closed.ok() ? started : closed;
+  }
+  // A stage that another one feeds is at its end once that one has committed.
+  Status EndInput() override {
+    const Status closed = EndLife();
+    Status ended = Start(/*to_end=*/true);
+    const auto stages = static_cast<int64_t>(topology_.graph().stages.size());
+    for (int64_t i = 0; ended.ok() && running() && i <= stages; ++i) {
+      ended = Advance(options_.runtime.CommitInterval());
+    }
+    return closed.ok() ? ended : closed;
   }
 
   void HoldAcks() override { clusters_.HoldAcks(true); }
@@ -165,6 +194,13 @@ class MemoryTestDriver final : public TestDriver {
   Status After(Status done) {
     const Status settled = Settle();
     return done.ok() ? settled : done;
+  }
+  Status EndLife() {
+    Status closed = application_->Close();
+    Collect();
+    Add(application_->state(), &counts_before_);
+    turns_before_ += application_->turns();
+    return closed;
   }
   void Collect() {
     for (TestFailure& failure : application_->TakeFailures()) {

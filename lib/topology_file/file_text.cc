@@ -175,6 +175,7 @@ std::vector<std::string> FileText::UnusedVariables() const {
 
 Type FileValue::type() const { return file_->document_.type(node_); }
 std::string_view FileValue::Raw() const { return file_->document_.Raw(node_); }
+size_t FileValue::offset() const { return file_->Offset(node_); }
 
 Status FileValue::Error(std::string_view message) const {
   return file_->Error(file_->Offset(node_), message);

@@ -35,6 +35,10 @@ class FileValue {
   bool is_array() const { return type() == json::Type::kArray; }
   bool is_null() const { return type() == json::Type::kNull; }
 
+  // As it is written, and the byte of the file at which it begins.
+  std::string_view Raw() const;
+  size_t offset() const;
+
   // kExpression at this value.
   Status Error(std::string_view message) const;
   // The status as it is, at this value; Ok stays ok.
@@ -57,7 +61,6 @@ class FileValue {
   Result<std::vector<FileValue>> Items(std::string_view what) const;
 
  private:
-  std::string_view Raw() const;
   // `text`, which is this value's, with what its variables stand for.
   Result<std::string> Resolve(std::string_view text) const;
 
@@ -79,6 +82,7 @@ class FileText {
 
   FileValue root() const { return {this, document_.root()}; }
   const std::string& name() const { return name_; }
+  const std::string& text() const { return text_; }
   // kExpression: "NAME:LINE:COLUMN: message", of the byte `at` of the text.
   Status Error(size_t at, std::string_view message) const;
   // Variables that were given, and that no string names. After all strings were read.

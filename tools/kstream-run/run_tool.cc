@@ -74,6 +74,7 @@ void RunTool::Setup(CommandLine* line) {
   line->positional = {"FILE", "the topology, as JSON; its fields are told in kstream-run(1)",
                       Set(&path_)};
   line->groups.push_back(OwnFlags());
+  line->groups.push_back(TestFlags(&test_));
   AddStageFlags(&options_, line);
   for (FlagGroup& group : line->groups) {
     std::erase_if(group.flags, IsOfNode);
@@ -99,10 +100,25 @@ Result<RuntimeOptions> RunTool::Configure(const TopologyFile& file, const Places
   return runtime;
 }
 
+// Cases are the threads of a test run; how many threads the application has is said in each.
+Status RunTool::Test(bool has_positional, Reporter* reporter) {
+  TopologyTestOptions test{.topology = has_positional ? path_ : "", .variables = variables_};
+  for (const auto& [name, value] : given_) {
+    if (name != "threads") test.options.emplace_back(name, value);
+  }
+  test_.jobs = options_.runtime.threads;
+  return RunTests(test_, test, reporter);
+}
+
 Status RunTool::Run(bool has_positional, Reporter* reporter) {
   KSTREAM_ASSIGN_OR_RETURN(const Places places, FindPlaces(options_));
   if (options_.dump_properties) {
     return WriteStdout(DumpOptions(places.clusters, options_.runtime));
+  }
+  if (!test_.files.empty()) return Test(has_positional, reporter);
+  if (!test_.report.empty() || test_.update) {
+    return Status::Usage(fmt::format("{} is for tests: name a file of them with --test",
+                                     test_.update ? "--update" : "--report"));
   }
   if (!has_positional) {
     return Status::Usage(

@@ -13,6 +13,7 @@
 #include "common/stage_options.h"
 #include "common/stage_plan.h"
 #include "common/tool.h"
+#include "kstream-run/test_run.h"
 #include "kstream/topology_file.h"
 
 namespace kstream::tools {
@@ -33,6 +34,8 @@ class RunTool : public Tool {
   // --explain and --check.
   Status Show(const BuiltTopology& built, const RuntimeOptions& runtime) const;
 
+  Status Test(bool has_positional, Reporter* reporter);
+
   StageOptions options_;
   std::vector<std::pair<std::string, std::string>> given_;  // flags of the runtime, as typed
   std::string path_;
@@ -41,6 +44,7 @@ class RunTool : public Tool {
   std::string only_;
   bool check_ = false;
   bool online_ = false;
+  TestRunOptions test_;
 };
 
 }  // namespace kstream::tools

@@ -85,6 +85,16 @@ struct TestEntry {
   bool operator==(const TestEntry&) const = default;
 };
 
+// A row of a key-value store as it is shown to people: of a store of windows, whose keys have a
+// form of their own, by group and window.
+struct TestRow {
+  std::string task;
+  std::string key;
+  std::string value;
+  int64_t timestamp = 0;                                      // ms since the epoch
+  std::optional<int64_t> window_start = {}, window_end = {};  // ms since the epoch
+};
+
 // A thread that ended with an error which no policy took.
 struct TestFailure {
   int thread = 0;
@@ -137,6 +147,8 @@ class KSTREAM_EXPORT TestDriver {
   virtual Counts counts() const = 0;  // since Create
   // The entries of a key-value store of all tasks: by task, then by key.
   virtual Result<std::vector<TestEntry>> Entries(const std::string& store) const = 0;
+  // The same, with what the keys stand for.
+  virtual Result<std::vector<TestRow>> Rows(const std::string& store) const = 0;
   // The value in the first task that has the key; nullopt: in none.
   virtual Result<std::optional<std::string>> Get(const std::string& store,
                                                  const std::string& key) const = 0;
@@ -168,6 +180,10 @@ class KSTREAM_EXPORT TestDriver {
   // is the error returned, as of Runtime::Close; it starts all the same, and running() says whether
   // that went well.
   virtual Status Restart(std::optional<Topology> changed = std::nullopt) = 0;
+
+  // Restarts it as with --exit-at-end and --close-at-end: what its inputs hold now is their end, so
+  // all windows close, and the application ends. The next Restart is one as of before.
+  virtual Status EndInput() = 0;
 
   // From now on nothing sent is acknowledged or written, so nothing new is committed, until
   // Release. What must wait for it (a clean end, a task that moves to another thread) ends the
