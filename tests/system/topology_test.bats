@@ -131,3 +131,24 @@ END
   assert_line 'not ok 3 - not told'
   assert_line --partial '# errors.test.json:13:14: the application ended with exit code 5: '
 }
+
+@test "prove runs test files" {
+  command -v prove >/dev/null || skip "there is no prove (it comes with perl)"
+  write_big
+  cd "$ROOT/share/kstream/examples"
+  try 0 prove --exec 'kstream-run -q --test' revenue.test.json sessions.test.json
+  assert_line 'All tests successful.'
+  cd "$BATS_TEST_TMPDIR"
+  try 1 prove --exec 'kstream-run -q --test' big.test.json
+  assert_line --partial 'Failed test:  2'
+}
+
+@test "two hundred cases run, and how long that took is told" {
+  write_big
+  jq '.cases = [range(200) as $i | .cases[0] | .name = "case \($i)"]' big.test.json >many.test.json
+  try 0 kstream-run --test many.test.json
+  assert_stderr_has "% kstream-run: 200 cases, 0 failed, "
+  echo "# ${stderr##*% }" >&3
+  assert_line --index 1 '1..200'
+  assert_line 'ok 200 - case 199'
+}
