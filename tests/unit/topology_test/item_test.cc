@@ -85,7 +85,7 @@ TEST(ItemTest, WhatCameIsToldByWhatIsAsked) {
   const auto wanted = WantedItem::Parse(file.root(), WantedItem::What::kRecord);
   const TestRecord json{.key = "k", .value = "{\"n\": 2}", .timestamp = 4}, none{.timestamp = 4};
   EXPECT_EQ(wanted->Like(Item::Of(json)), R"({"value":{"n":2},"ts":4})");
-  EXPECT_EQ(wanted->Like(Item::Of(none)), R"({"ts":4})");
+  EXPECT_EQ(wanted->Like(Item::Of(none)), R"({"payload":null,"ts":4})");
 }
 
 TEST(ItemTest, AMistakeIsToldAtItsPlace) {
