@@ -107,8 +107,6 @@ Stream Stream::Join(const Stream& right, StreamJoinSpec spec) const {
   }
   spec.left_serdes = serdes_;
   spec.right_serdes = right.serdes_;
-  spec.rows.clear();
-  spec.late.clear();
   SerdeNames serdes = serdes_;
   if (!spec.joiner) serdes.value = "json";
   const auto side = [&](const Stream& stream, std::string_view which) {

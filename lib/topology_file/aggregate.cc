@@ -211,7 +211,7 @@ Result<GroupedStream> Group(Node* node, Fields* fields, const std::string& store
 }  // namespace
 
 Result<std::vector<NameInFile>> LateOutput(Node* node) {
-  KSTREAM_ASSIGN_OR_RETURN(Fields fields, Fields::Of(node->value(), "'aggregate'"));
+  KSTREAM_ASSIGN_OR_RETURN(Fields fields, Fields::Of(node->value(), "it"));
   const std::optional<FileValue> late = fields.Take("late");
   if (!late) return std::vector<NameInFile>();
   KSTREAM_ASSIGN_OR_RETURN(std::string name, late->Text());

@@ -26,7 +26,7 @@ constexpr Kind kKinds[] = {
     {"merge", MergedParents, nullptr, MakeMerge},
     {"through", nullptr, nullptr, MakeThrough},
     {"aggregate", nullptr, LateOutput, MakeAggregate},
-    {"join", NoParents, nullptr, NotYet},
+    {"join", JoinedParents, LateOutput, MakeJoin},
     {"unique", nullptr, nullptr, NotYet},
     {"peek", nullptr, nullptr, MakePeek},
     {"process", nullptr, nullptr, MakeProcess},

@@ -144,6 +144,8 @@ Result<std::vector<NameInFile>> MergedParents(Node* node);
 
 // Those with state.
 Status MakeAggregate(Node* node);
+Status MakeJoin(Node* node);
+Result<std::vector<NameInFile>> JoinedParents(Node* node);
 Result<std::vector<NameInFile>> LateOutput(Node* node);
 
 }  // namespace kstream::topology_file

@@ -109,6 +109,26 @@ EOF
   assert_equal "$(cat late.ndjson)" '{"t":2}'
 }
 
+@test "a join, with what is late by a name of its own" {
+  printf '{"u":"%s","t":%d}\n' a 1000 b 30000 a 2000 >left
+  printf '{"u":"%s","t":%d,"r":1}\n' a 900 b 60000 >right
+  cat >t.json <<'EOF'
+{"nodes": {
+  "l":    {"source": "left", "timestamp": ".t"},
+  "r":    {"source": "right", "timestamp": ".t"},
+  "both": {"join": {"left": "l", "right": "r", "left-key": ".u", "right-key": ".u", "type": "left",
+           "within": "1s", "prior": true, "value": "[$key, $left.t, $right.t]", "late": "late"}},
+  "out":  {"from": "both", "sink": "-"},
+  "rest": {"from": "late", "sink": "late.ndjson"}}}
+EOF
+  try 0 kstream-run t.json
+  assert_line '["a",1000,900]'
+  assert_line '["b",30000,null]'
+  sed -i 's/"prior": true/"latest": true/' t.json
+  try 3 kstream-run t.json
+  assert_one_error "'latest' needs 'prior'"
+}
+
 @test "every kind of node is in the schema, and every field of it" {
   printf '{"nodes":{"a":{}}}' >none.json
   try 3 kstream-run none.json
@@ -203,4 +223,6 @@ EOF
     "$(jq -s 'map(select(.status == "paid")) | length' "$examples/orders.ndjson")"
   try 0 kstream-run "$examples/sessions.json" --set ORDERS="$examples/orders.ndjson" --set SESSIONS=-
   assert_equal "$(jq -s 'all(.orders == (.skus | length) and .orders > 1)' <<<"$output")" true
+  try 0 kstream-run "$examples/fraud.json" --set ORDERS="$examples/orders.ndjson" --set SUSPECTS=-
+  assert_equal "$(jq -s 'length > 0 and all(.large > 200 and .after_ms > 0)' <<<"$output")" true
 }

@@ -91,6 +91,35 @@ sample_agg() {
   esac
 }
 
+sample_join() {
+  case $1 in
+    --left | -l) echo "$1" bad.ndjson --on-error skip ;;
+    --right | -r) echo "$1" in.ndjson ;;
+    --within | --grace | --before | --after) echo "$1" 3s ;;
+    --prior) echo "$1" ;;
+    --latest) echo --prior "$1" ;;
+    --type) echo "$1" outer ;;
+    --left-key | --right-key) echo "$1" .tag ;;
+    --value) echo "$1" '[$left.ts,$right.ts,$key]' ;;
+    --late) echo "$1" late.ndjson -J ;;
+    # Not of joins of streams, and so refused.
+    --table | --tables | --global) echo "$1" ;;
+    --fk) echo "$1" .user --tables ;;
+    --close-at-end) echo "$1" ;;
+    --idle-advance) echo "$1" 1s ;;
+    --store) echo "$1" mine -G app --state-dir state ;;
+    --on-error) echo "$1" skip -l bad.ndjson ;;
+    --dead-letter) echo "$1" dead.ndjson -l bad.ndjson ;;
+    --max-errors) echo "$1" 0 --on-error skip -l bad.ndjson ;;
+    --in) echo "$1" csv -l in.csv -r in.csv ;;
+    -s) echo "$1" key=json ;;
+    --key | -k) echo "$1" .tag ;;
+    --timestamp) echo "$1" .amount ;;
+    --timestamp-unit) echo "$1" s ;;
+    *) sample "$1" ;;
+  esac
+}
+
 names_in_help() {
   "$1" -h 2>&1 | grep -E '^ {2,6}-' | sed -E 's/ {2,}[^- ].*//' |
     grep -oE '(^|[ ,])--?[A-Za-z][a-z-]*' | grep -oE -- '--?[A-Za-z][a-z-]*' | sort -u
@@ -130,7 +159,15 @@ same_by_file() {
     set -- "${connect[@]}"
   fi
   local words=("$@")
-  [[ " $* " == *' -i '* || " $* " == *' --input '* ]] || words+=(-i file:in.ndjson)
+  if [[ $tool == kstream-join ]]; then
+    [[ " $* " == *' -l '* || " $* " == *' --left '* ]] || words+=(-l file:in.ndjson)
+    [[ " $* " == *' -r '* || " $* " == *' --right '* ]] || words+=(-r file:more.ndjson)
+    [[ " $* " == *' -k '* || " $* " == *' --key '* ]] || words+=(-k .user)
+    [[ " $* " == *' --timestamp '* ]] || words+=(--timestamp .ts)
+    [[ " $* " == *' --'@(within|before|after)' '* ]] || words+=(--before 5s)
+  else
+    [[ " $* " == *' -i '* || " $* " == *' --input '* ]] || words+=(-i file:in.ndjson)
+  fi
   [[ " $* " == *' -o '* || " $* " == *' --output '* || " $* " == *' --to '* ]] || words+=(-o -)
   case $tool in
     kstream-filter) words+=('.amount > 60') ;;
@@ -172,3 +209,4 @@ each_flag() {
 @test "spec: every flag of kstream-filter" { each_flag kstream-filter; }
 @test "spec: every flag of kstream-map" { each_flag kstream-map; }
 @test "spec: every flag of kstream-agg" { each_flag kstream-agg; }
+@test "spec: every flag of kstream-join" { each_flag kstream-join; }

@@ -215,9 +215,8 @@ Json Join(const PlanNode& node, const StreamJoinSpec& spec, ExpressionPrinter* p
   if (spec.match == JoinMatch::kLatest) join["latest"] = true;
   if (windows.grace.count() > 0) join["grace"] = Print(windows.grace);
   if (spec.value) join["value"] = printer->Put(*spec.value);
-  if (!spec.late.empty()) join["late"] = spec.late;
+  if (!spec.late.empty()) join["late"] = LateOf(node);
   Json json = {{"join", std::move(join)}};
-  if (spec.route.partition) json["partition"] = printer->Put(*spec.route.partition);
   if (!spec.store.empty()) json["store"] = spec.store;
   return json;
 }
@@ -239,11 +238,15 @@ Json Outlet(const StagePlan& plan, const PlanNode& node, const SinkSpec& sink,
   if (const auto* filter = std::get_if<FilterSpec>(&parent->spec)) {
     partition = &filter->route.partition;
     if (!filter->rest.empty() && node.name == filter->rest) from += "-rest";
-  } else if (const auto* aggregate = std::get_if<AggregateSpec>(&parent->spec)) {
-    const bool late = !aggregate->late.empty() && node.name == aggregate->late;
-    if (late) from = LateOf(*parent);
-    if (!late) partition = &aggregate->route.partition;
   }
+  // Rows and late records go apart.
+  const auto choose = [&](const auto& spec) {
+    const bool late = !spec.late.empty() && node.name == spec.late;
+    if (late) from = LateOf(*parent);
+    if (!late) partition = &spec.route.partition;
+  };
+  if (const auto* aggregate = std::get_if<AggregateSpec>(&parent->spec)) choose(*aggregate);
+  if (const auto* join = std::get_if<StreamJoinSpec>(&parent->spec)) choose(*join);
   Json json = Sink(node, sink, partition && *partition ? &**partition : nullptr, printer);
   json["from"] = from;
   return json;

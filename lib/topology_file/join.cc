@@ -1,0 +1,127 @@
+// Joins. The fields carry the names of kstream-join's flags.
+#include <fmt/format.h>
+
+#include <array>
+
+#include "kstream/joins.h"
+#include "kstream/units.h"
+#include "topology_file/node.h"
+
+namespace kstream::topology_file {
+namespace {
+
+using std::chrono::milliseconds;
+
+Result<std::optional<milliseconds>> TakeLength(Fields* fields, std::string_view name) {
+  const std::optional<FileValue> value = fields->Take(name);
+  if (!value) return std::optional<milliseconds>();
+  KSTREAM_ASSIGN_OR_RETURN(const std::string text, value->Text());
+  const Result<milliseconds> length = ParseDuration(text);
+  if (!length.ok()) return value->Error(fmt::format("'{}': {}", name, length.status().message()));
+  return std::optional<milliseconds>(*length);
+}
+
+Result<bool> TakeSwitch(Fields* fields, std::string_view name) {
+  const std::optional<FileValue> value = fields->Take(name);
+  if (!value || value->type() == json::Type::kFalse) return false;
+  if (value->type() == json::Type::kTrue) return true;
+  return value->Error(fmt::format("'{}' takes true or false", name));
+}
+
+Status TakeMatch(Fields* fields, StreamJoinSpec* spec) {
+  KSTREAM_ASSIGN_OR_RETURN(const std::string type,
+                           fields->TakeChoice("type", {"inner", "left", "outer"}, "inner"));
+  spec->type = type == "left"    ? JoinType::kLeft
+               : type == "outer" ? JoinType::kOuter
+                                 : JoinType::kInner;
+  KSTREAM_ASSIGN_OR_RETURN(const bool prior, TakeSwitch(fields, "prior"));
+  KSTREAM_ASSIGN_OR_RETURN(const bool latest, TakeSwitch(fields, "latest"));
+  if (latest && !prior) return fields->Take("latest")->Error("'latest' needs 'prior'");
+  if (latest) {
+    spec->match = JoinMatch::kLatest;
+  } else if (prior) {
+    spec->match = JoinMatch::kPrior;
+  }
+  return Status::Ok();
+}
+
+Status TakeWindows(Fields* fields, StreamJoinSpec* spec) {
+  KSTREAM_ASSIGN_OR_RETURN(const auto within, TakeLength(fields, "within"));
+  KSTREAM_ASSIGN_OR_RETURN(const auto before, TakeLength(fields, "before"));
+  KSTREAM_ASSIGN_OR_RETURN(const auto after, TakeLength(fields, "after"));
+  KSTREAM_ASSIGN_OR_RETURN(const auto grace, TakeLength(fields, "grace"));
+  if (after && spec->match != JoinMatch::kAll) {
+    return fields->Take("after")->Error("'after' contradicts 'prior': what is later is not joined");
+  }
+  const milliseconds zero(0), both = within.value_or(zero);
+  spec->windows = {before.value_or(both), after.value_or(both), grace.value_or(zero)};
+  if (spec->match != JoinMatch::kAll) spec->windows.after = zero;
+  if (spec->windows.before == zero && spec->windows.after == zero) {
+    return fields->object().Error(
+        "the window is empty: give 'within', 'before' or 'after' a length");
+  }
+  return Status::Ok();
+}
+
+// A side of the join, by the key that the join goes by.
+Result<Stream> Side(Node* node, Fields* fields, size_t parent, std::string_view which) {
+  auto [stream, scattered] = node->parent(parent);
+  const std::string key_field = fmt::format("{}-key", which);
+  if (const std::optional<FileValue> value = fields->Take(key_field)) {
+    KSTREAM_ASSIGN_OR_RETURN(Expression key, node->Compile(key_field, *value));
+    return stream.SelectKey(std::move(key), fmt::format("{}-{}", node->name(), key_field));
+  }
+  return scattered ? stream.Repartition(fmt::format("{}-{}", node->name(), which)) : stream;
+}
+
+Result<Fields> FieldsOf(Node* node) {
+  return Fields::Of(node->value(), fmt::format("the join of '{}'", node->name()));
+}
+
+}  // namespace
+
+Result<std::vector<NameInFile>> JoinedParents(Node* node) {
+  KSTREAM_ASSIGN_OR_RETURN(Fields fields, FieldsOf(node));
+  std::vector<NameInFile> parents;
+  for (const std::string_view side : std::array{"left", "right"}) {
+    KSTREAM_ASSIGN_OR_RETURN(const FileValue value, fields.Need(side));
+    KSTREAM_ASSIGN_OR_RETURN(std::string name, value.Text());
+    parents.push_back({std::move(name), value});
+  }
+  return parents;
+}
+
+Status MakeJoin(Node* node) {
+  KSTREAM_ASSIGN_OR_RETURN(Fields fields, FieldsOf(node));
+  fields.Take("left");
+  fields.Take("right");
+  StreamJoinSpec spec;
+  KSTREAM_RETURN_IF_ERROR(TakeMatch(&fields, &spec));
+  KSTREAM_RETURN_IF_ERROR(TakeWindows(&fields, &spec));
+  if (const std::optional<FileValue> value = fields.Take("value")) {
+    KSTREAM_ASSIGN_OR_RETURN(spec.value, node->Compile("value", *value, {"left", "right"}));
+  }
+  KSTREAM_ASSIGN_OR_RETURN(const Stream left, Side(node, &fields, 0, "left"));
+  KSTREAM_ASSIGN_OR_RETURN(const Stream right, Side(node, &fields, 1, "right"));
+  const std::optional<FileValue> late = fields.Take("late");
+  KSTREAM_RETURN_IF_ERROR(fields.Finish());
+  KSTREAM_ASSIGN_OR_RETURN(spec.name, node->TakeStore());
+  if (late) {
+    KSTREAM_ASSIGN_OR_RETURN(spec.late, late->Text());
+    spec.rows = node->name() + "-rows";
+  }
+  if (const Status status = JoinStreams(spec).status(); !status.ok()) {
+    return node->value().Error(status.message());
+  }
+  const std::string rows_name = spec.rows, late_name = spec.late;
+  const Stream joined = left.Join(right, std::move(spec));
+  if (!late) {
+    node->Give(joined, false);
+    return Status::Ok();
+  }
+  node->Give(joined.As(rows_name), false);
+  node->GiveAs(late_name, joined.As(late_name, left.serdes()), false);
+  return Status::Ok();
+}
+
+}  // namespace kstream::topology_file
