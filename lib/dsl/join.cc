@@ -99,7 +99,8 @@ Result<StreamJoinNodes> JoinStreams(StreamJoinSpec spec) {
 }
 
 Stream Stream::Join(const Stream& right, StreamJoinSpec spec) const {
-  const std::string name = spec.name, store = spec.store = name;
+  if (spec.store.empty()) spec.store = spec.name;
+  const std::string name = spec.name, store = spec.store;
   if (right.graph_ != graph_) {
     graph_->Mistake(name, Status::Expression(
                               fmt::format("stream '{}' is of another StreamBuilder", right.node_)));
@@ -110,7 +111,7 @@ Stream Stream::Join(const Stream& right, StreamJoinSpec spec) const {
   SerdeNames serdes = serdes_;
   if (!spec.joiner) serdes.value = "json";
   const auto side = [&](const Stream& stream, std::string_view which) {
-    const std::string topic = fmt::format("{}-{}", name, which);
+    const std::string topic = fmt::format("{}-{}", store, which);
     return stream.rekeyed_ ? stream.Repartition(topic).node_ : stream.node_;
   };
   const std::string left_node = side(*this, "left"), right_node = side(right, "right");

@@ -64,14 +64,15 @@ Status TakeWindows(Fields* fields, StreamJoinSpec* spec) {
 }
 
 // A side of the join, by the key that the join goes by.
-Result<Stream> Side(Node* node, Fields* fields, size_t parent, std::string_view which) {
+Result<Stream> Side(Node* node, Fields* fields, const std::string& store, size_t parent,
+                    std::string_view which) {
   auto [stream, scattered] = node->parent(parent);
   const std::string key_field = fmt::format("{}-key", which);
   if (const std::optional<FileValue> value = fields->Take(key_field)) {
     KSTREAM_ASSIGN_OR_RETURN(Expression key, node->Compile(key_field, *value));
     return stream.SelectKey(std::move(key), fmt::format("{}-{}", node->name(), key_field));
   }
-  return scattered ? stream.Repartition(fmt::format("{}-{}", node->name(), which)) : stream;
+  return scattered ? stream.Repartition(fmt::format("{}-{}", store, which)) : stream;
 }
 
 Result<Fields> FieldsOf(Node* node) {
@@ -101,11 +102,12 @@ Status MakeJoin(Node* node) {
   if (const std::optional<FileValue> value = fields.Take("value")) {
     KSTREAM_ASSIGN_OR_RETURN(spec.value, node->Compile("value", *value, {"left", "right"}));
   }
-  KSTREAM_ASSIGN_OR_RETURN(const Stream left, Side(node, &fields, 0, "left"));
-  KSTREAM_ASSIGN_OR_RETURN(const Stream right, Side(node, &fields, 1, "right"));
+  spec.name = node->name();
+  KSTREAM_ASSIGN_OR_RETURN(spec.store, node->TakeStore());
+  KSTREAM_ASSIGN_OR_RETURN(const Stream left, Side(node, &fields, spec.store, 0, "left"));
+  KSTREAM_ASSIGN_OR_RETURN(const Stream right, Side(node, &fields, spec.store, 1, "right"));
   const std::optional<FileValue> late = fields.Take("late");
   KSTREAM_RETURN_IF_ERROR(fields.Finish());
-  KSTREAM_ASSIGN_OR_RETURN(spec.name, node->TakeStore());
   if (late) {
     KSTREAM_ASSIGN_OR_RETURN(spec.late, late->Text());
     spec.rows = node->name() + "-rows";

@@ -145,7 +145,7 @@ run_in() {
   (cd "$dir" && "$@" >stdout 2>stderr </dev/null) || code=$?
   echo "$code" >"$dir/code"
   rm -rf "$dir/state"
-  sed -Ei "s/kstream-(filter|map|agg|run)/TOOL/g; s/node '[a-z-]+': //g; s/\"ts\":\"[^\"]*\"//" "$dir"/*
+  sed -Ei "s/kstream-(filter|map|agg|join|run)/TOOL/g; s/node '[a-z-]+': //g; s/\"ts\":\"[^\"]*\"//" "$dir"/*
   sed -Ei 's/"ts":[0-9]+,"stats"|"elapsed_ms":[0-9]+//g' "$dir/stderr"
 }
 

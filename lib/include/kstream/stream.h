@@ -214,8 +214,8 @@ class KSTREAM_EXPORT Stream {
   // Only right records that are earlier than the left one.
   Stream JoinPrior(const Stream& right, const JoinWindows& windows, const std::string& name,
                    const JoinedValue& value = {}) const;
-  // Any of these, and others; serdes of the specification are not looked at, and its name is that
-  // of the store too.
+  // Any of these, and others; serdes of the specification are not looked at, and its store, after
+  // which the topics are named too, is called as the node is where it has no name.
   Stream Join(const Stream& right, StreamJoinSpec spec) const;
 
   // An end of the stream; it may have several.

@@ -99,6 +99,30 @@ TEST(TopologyFileTest, EmitIsWhatTheAggregateToolWouldChoose) {
   EXPECT_THAT(Described(nodes, RuntimeOptions()), HasSubstr("--emit final"));
 }
 
+TEST(TopologyFileTest, AJoinBringsBothSidesTogetherByKey) {
+  const auto nodes = [](const std::string& fields) {
+    return R"("l":{"source":"left"},"r":{"source":"right","key":".k"},
+      "j":{"join":{"left":"l","right":"r","within":"5s")" +
+           fields + R"(},"store":"s"},"out":{"from":"j","sink":"out"})";
+  };
+  const std::string text = Described(nodes(R"(,"grace":"1s")"));
+  EXPECT_THAT(text, HasSubstr("does join --type inner --before 5000ms --after 5000ms "
+                              "--grace 1000ms"));
+  // Topics are named after the state, as those of kstream-join.
+  EXPECT_THAT(text, HasSubstr("output repartition:s-right"));
+  EXPECT_THAT(text, Not(HasSubstr("repartition:s-left")));
+  EXPECT_THAT(text, HasSubstr("processor j\n"));
+  EXPECT_THAT(Described(nodes(R"(,"left-key":".k")")), HasSubstr("output repartition:s-left"));
+  EXPECT_THAT(Described(nodes(R"(,"type":"left","prior":true)")),
+              HasSubstr("--type left --prior --before 5000ms --after 0ms"));
+  EXPECT_THAT(Described(nodes(R"(,"prior":true,"latest":true,"value":"$left")")),
+              HasSubstr("--latest --before 5000ms --after 0ms --grace 0ms --value '$left'"));
+  RuntimeOptions by_topic = Kafka();
+  by_topic.grouper = "by-topic";
+  EXPECT_THAT(Described(nodes(""), by_topic), HasSubstr("output repartition:s-left"));
+  EXPECT_THAT(Described(nodes(""), RuntimeOptions()), Not(HasSubstr("repartition")));
+}
+
 TEST(TopologyFileTest, OptionsHaveTheNamesOfFlags) {
   const auto file = TopologyFile::Parse(
       R"({"app":"a","threads":3,"eos":true,"version":7,"commit-interval":"5s","dry-run":false,
@@ -191,6 +215,36 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{R"("in":{"source":"x"},"a":{"from":"in","aggregate":{"count":true,
                    "window":"tumbling:1x"}})",
                 "f:2:29: 'window': '1x' is not a duration: give it as 500ms, 10s, 5m, 2h or 7d"},
+        Refused{R"("in":{"source":"x"},"j":{"join":{"left":"in","within":"1s"}})",
+                "f:1:43: the join of 'j' lacks 'right'"},
+        Refused{R"("in":{"source":"x"},"j":{"join":{"left":"in","right":"on","within":"1s"}})",
+                "f:1:64: there is no node 'on': did you mean 'in'?"},
+        Refused{R"("in":{"source":"x"},"j":{"join":{"left":"in","right":"in"}})",
+                "f:1:43: the window is empty: give 'within', 'before' or 'after' a length"},
+        Refused{R"("in":{"source":"x"},"j":{"join":{"left":"in","right":"in","within":"1x"}})",
+                "f:1:78: 'within': '1x' is not a duration: give it as 500ms, 10s, 5m, 2h or 7d"},
+        Refused{R"("in":{"source":"x"},"j":{"join":{"left":"in","right":"in","within":"1s",
+                   "prior":"yes"}})",
+                "f:2:28: 'prior' takes true or false"},
+        Refused{R"("in":{"source":"x"},"j":{"join":{"left":"in","right":"in","within":"1s",
+                   "latest":true}})",
+                "f:2:29: 'latest' needs 'prior'"},
+        Refused{R"("in":{"source":"x"},"j":{"join":{"left":"in","right":"in","after":"1s",
+                   "prior":true}})",
+                "f:1:77: 'after' contradicts 'prior': what is later is not joined"},
+        Refused{R"("in":{"source":"x"},"j":{"join":{"left":"in","right":"in","within":"1s",
+                   "prior":true,"latest":true,"type":"outer"}})",
+                "f:1:43: the latest right record is chosen for each left one: right ones are never "
+                "alone"},
+        Refused{R"("in":{"source":"x"},"j":{"join":{"left":"in","right":"in","within":"1s",
+                   "value":"$lift"}})",
+                "f:2:29: there is no $lift; did you mean $left?"},
+        Refused{R"("in":{"source":"x"},"j":{"join":{"left":"in","right":"in","within":"1s",
+                   "late":"in"}})",
+                "f:2:27: 'in' is the name of something else, too: give each its own"},
+        Refused{R"("in":{"source":"x"},"j":{"join":{"left":"in","right":"in","within":"1s"},
+                   "from":"in"})",
+                "f:2:20: node 'j' has no field 'from': it takes join, store"},
         Refused{R"("in":{"source":"x"},"o":{"from":"in","sink":"y"},"p":{"from":"o","sink":"z"})",
                 "f:1:72: 'o' is a sink: nothing comes from one"},
         Refused{R"("in":{"source":"x","filter":".a"})",
