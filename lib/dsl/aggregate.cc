@@ -136,6 +136,17 @@ Status CheckWindow(const AggregateSpec& spec) {
   return Status::Usage("a fold cannot be added up, as sessions that merge and sliding windows are");
 }
 
+Status CheckTtl(const AggregateSpec& spec) {
+  constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24) * 365 * 1000;
+  if (spec.ttl.count() < 0 || spec.ttl > kLongest) {
+    return Status::Usage("rows live between 0 and 1000 years");
+  }
+  if (spec.ttl.count() == 0) return Status::Ok();
+  if (spec.table) return Status::Usage("rows of a table are there until it deletes them");
+  if (!spec.window) return Status::Ok();
+  return Status::Usage("rows of windows end with their windows: --retention keeps them longer");
+}
+
 }  // namespace
 
 Result<ProcessorSupplier> GroupBy(GroupBySpec spec) {
@@ -157,6 +168,7 @@ Result<ProcessorSupplier> Aggregate(AggregateSpec spec) {
   }
   KSTREAM_RETURN_IF_ERROR(CheckTable(spec));
   KSTREAM_RETURN_IF_ERROR(CheckWindow(spec));
+  KSTREAM_RETURN_IF_ERROR(CheckTtl(spec));
   std::string description = dsl::Describe(spec);
   dsl::AggregationPlan plan{.new_format = {},
                             .table = spec.table,
@@ -164,6 +176,7 @@ Result<ProcessorSupplier> Aggregate(AggregateSpec spec) {
                             .window = spec.window,
                             .emit = spec.emit,
                             .every = spec.every,
+                            .ttl = spec.ttl,
                             .store = spec.store,
                             .rows = spec.rows,
                             .late = spec.late,

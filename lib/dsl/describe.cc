@@ -118,6 +118,7 @@ std::string Describe(const AggregateSpec& spec) {
     AppendFlag("--as", Quoted(spec.fold->name), &out);
   }
   if (spec.window) AppendWindow(*spec.window, &out);
+  if (spec.ttl.count() > 0) AppendFlag("--ttl", fmt::format("{}ms", spec.ttl.count()), &out);
   AppendFlag("--emit", EmitOf(spec), &out);
   if (!spec.rows.empty()) AppendFlag("rows-to", Quoted(spec.rows), &out);
   if (!spec.late.empty()) AppendFlag("late-to", Quoted(spec.late), &out);

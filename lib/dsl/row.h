@@ -39,6 +39,7 @@ struct Row {
   bool due = false;             // has changed since it was last forwarded
   bool dirty = false;           // has changed since it was last stored
   bool stored = false;          // the store has it, as it was once
+  bool expired = false;         // it is no more, and the next that comes begins anew
   Accumulator first;            // of the first column: most have no other
   std::unique_ptr<Accumulator[]> others;
 

@@ -31,6 +31,7 @@ RowProcessor::RowProcessor(const AggregationPlan& plan)
       window_(plan.window),
       most_bytes_(static_cast<int64_t>(plan.most_bytes)),
       format_(plan.new_format()),
+      empty_(format_->Empty()),
       route_(plan.route, plan.serdes),
       skips_(plan.skips),
       keys_(plan.serdes.key) {
@@ -70,6 +71,7 @@ Result<RowProcessor::Entry*> RowProcessor::Find(RowTable* table, std::string_vie
   bool stored = false;
   if (store_ && !table->whole) {
     KSTREAM_ASSIGN_OR_RETURN(stored, store_->Find(StoreKey(*table, key), &stored_));
+    stored = stored && stored_.timestamp > gone_until_;
     if (stored) KSTREAM_RETURN_IF_ERROR(Restore(key, stored_, &row));
   }
   if (!stored) {
@@ -90,6 +92,48 @@ void RowProcessor::Forget(RowTable* table, Entry* entry) {
   table->rows.Erase(entry);
 }
 
+const Row& RowProcessor::Current(const Entry& entry) const {
+  return IsGone(entry.value) ? empty_ : entry.value;
+}
+
+// What the store and the table know of the entry stays.
+void RowProcessor::Renew(Entry* entry) const {
+  Row& row = entry->value;
+  if (!IsGone(row) || row.timestamp == Row::kNoTime) return;
+  Row renewed = format_->Empty();
+  renewed.due = row.due;
+  renewed.dirty = row.dirty;
+  renewed.stored = row.stored;
+  renewed.expired = row.expired;
+  row = std::move(renewed);
+}
+
+void RowProcessor::End(RowTable* table, Entry* entry) {
+  Row& row = entry->value;
+  if (row.expired) return;
+  if (!row.due && !row.dirty) return Forget(table, entry);
+  row = format_->Empty();
+  row.expired = true;
+  table->expired++;
+}
+
+Result<std::optional<int64_t>> RowProcessor::StoredTime(std::string_view key) {
+  if (!store_) return std::optional<int64_t>();
+  KSTREAM_ASSIGN_OR_RETURN(const bool found, store_->Find(key, &stored_));
+  return found ? std::optional(stored_.timestamp) : std::nullopt;
+}
+
+void RowProcessor::SortTouched(RowTable* table) {
+  if (std::exchange(table->expired, 0) > 0) {
+    std::erase_if(table->touched, [&](Entry* const entry) {
+      if (!entry->value.expired) return false;
+      Forget(table, entry);
+      return true;
+    });
+  }
+  SortByKey(&table->touched, KeyOf);
+}
+
 Status RowProcessor::Restore(std::string_view key, const StoredRow& stored, Row* row) const {
   std::string why;
   if (format_->Restore(stored, row, &why)) return Status::Ok();
@@ -107,7 +151,8 @@ Status RowProcessor::StoredOtherwise(std::string_view why) const {
 
 Status RowProcessor::Apply(RowTable* table, const Record& record, Entry* entry) {
   Row& row = entry->value;
-  const bool listed = row.due || row.dirty;
+  const bool listed = row.due || row.dirty || row.expired;
+  if (std::exchange(row.expired, false)) table->expired--;
   if (const size_t grown = Apply(record, &row)) Grow(table, grown);
   if (!listed && (row.due || row.dirty)) table->touched.push_back(entry);
   return emit_ == Emit::kChange ? Forward(table->bounds(), entry->key(), row) : Status::Ok();
@@ -211,7 +256,7 @@ Result<std::string_view> RowProcessor::RecordKey(const WindowBounds* window, std
 }
 
 Status RowProcessor::ForwardDue(RowTable* table) {
-  SortByKey(&table->touched, KeyOf);
+  SortTouched(table);
   for (Entry* const entry : table->touched) {
     if (!entry->value.due) continue;
     entry->value.due = false;  // whatever comes of it
@@ -231,6 +276,7 @@ Status RowProcessor::ForwardAll(RowTable* table) {
     });
   }
   if (!std::exchange(table->passed, "")) {
+    SortTouched(table);
     table->touched = table->rows.Entries();
     for (Entry* const entry : table->touched) entry->value.due = true;
   }
@@ -257,7 +303,7 @@ Status RowProcessor::ForEachStored(
 
 Status RowProcessor::Store(RowTable* table) {
   if (!store_) return Status::Ok();
-  SortByKey(&table->touched, KeyOf);
+  SortTouched(table);
   std::vector<Entry*> due;
   for (Entry* const entry : table->touched) {
     Row& row = entry->value;
@@ -294,6 +340,7 @@ std::vector<std::string> RowProcessor::StoredKeys(const RowTable& table) {
 
 void RowProcessor::Clear(RowTable* table) {
   table->touched.clear();
+  table->expired = 0;
   table->rows.clear();
   bytes_ -= std::exchange(table->bytes, 0);
 }

@@ -43,6 +43,7 @@ struct AggregationPlan {
   std::optional<WindowSpec> window = {};
   AggregateSpec::Emit emit = AggregateSpec::Emit::kUpdate;
   std::chrono::milliseconds every{0};
+  std::chrono::milliseconds ttl{0};  // of rows without windows; 0: for ever
   std::string store = {};
   std::string rows = {}, late = {};  // names of children
   RouteSpec route = {};
@@ -60,7 +61,8 @@ struct RowTable {
   bool whole = false;       // the store has no row of it that is not here too
   bool stored = false;      // it may have some
   ByteTable<Row> rows = {};
-  std::vector<Entry*> touched = {};        // those that are due or dirty, each once
+  std::vector<Entry*> touched = {};        // those that are due, dirty or expired, each once
+  size_t expired = 0;                      // how many of them are expired
   size_t bytes = 0;                        // what the rows take, about
   std::optional<std::string> passed = {};  // the last key of the store that ForwardAll has passed
 
@@ -97,6 +99,19 @@ class RowProcessor : public Processor {
   Result<Entry*> Find(RowTable* table, std::string_view key, uint64_t hash, bool* fresh);
   // Takes back a fresh one.
   void Forget(RowTable* table, Entry* entry);
+
+  // Rows of this time and before are no more, whatever store and table have.
+  void GoneUntil(int64_t time) { gone_until_ = time; }
+  bool IsGone(const Row& row) const { return row.expired || row.timestamp <= gone_until_; }
+  // The row, or an empty one where it is no more.
+  const Row& Current(const Entry& entry) const;
+  // Makes the entry what Current gives.
+  void Renew(Entry* entry) const;
+  // Takes a row out of a table: now, or, where the table has yet to do with it, with the next Store
+  // or ForwardDue.
+  void End(RowTable* table, Entry* entry);
+  // The time of a row of the store without windows; nullopt: there is none.
+  Result<std::optional<int64_t>> StoredTime(std::string_view key);
   // Read, then for each row Prepare: what the record would make of it. kData, and nothing has
   // changed, or Apply makes it so.
   Status Read(const Record& record) { return format_->Read(record); }
@@ -114,6 +129,10 @@ class RowProcessor : public Processor {
   // it goes on behind the row that failed.
   Status ForwardAll(RowTable* table);
   Status Forward(const WindowBounds* window, std::string_view key, const Row& row);
+  // A tombstone for a row without a window.
+  Status ForwardEnd(std::string_view key, int64_t timestamp) {
+    return Forward(nullptr, key, std::nullopt, timestamp);
+  }
   // A tombstone for the row of a window that is no more.
   Status Withdraw(const WindowBounds& window, std::string_view key, int64_t timestamp);
   // Writes those that have changed.
@@ -141,6 +160,8 @@ class RowProcessor : public Processor {
   Status Forward(const WindowBounds* window, std::string_view key, Bytes value, int64_t timestamp);
   Result<std::string_view> RecordKey(const WindowBounds* window, std::string_view key);
   std::string_view StoreKey(const RowTable& table, std::string_view key);
+  // Puts what was touched in the order of keys, without what has expired.
+  void SortTouched(RowTable* table);
   void Grow(RowTable* table, size_t bytes);
 
   const Emit emit_;
@@ -149,12 +170,14 @@ class RowProcessor : public Processor {
   const std::optional<WindowSpec> window_;
   const int64_t most_bytes_;
   const std::unique_ptr<RowFormat> format_;
+  const Row empty_;
   std::optional<expr::SingleValue> by_;
   Route route_;
   Skips skips_;
 
   ProcessorContext* context_ = nullptr;
   KeyValueStore* store_ = nullptr;
+  int64_t gone_until_ = INT64_MIN;
   int64_t bytes_ = 0;  // of all rows
   FreshCache old_cache_;
   KeyJson keys_;

@@ -12,6 +12,7 @@ void Skips::Tell(std::string_view node) {
   totals->no_key += no_key_;
   totals->no_value += no_value_;
   totals->late += late_;
+  totals->expired += expired_;
   totals->open += open_;
   if (--totals->tasks > 0) return;
   const int64_t no_key = totals->no_key.exchange(0), no_value = totals->no_value.exchange(0);
@@ -23,6 +24,12 @@ void Skips::Tell(std::string_view node) {
     Log(LogLevel::kWarning,
         fmt::format("{}: {} came late, when their windows had closed: a longer grace takes them",
                     node, late));
+  }
+  if (const int64_t expired = totals->expired.exchange(0); expired > 0) {
+    Log(LogLevel::kWarning,
+        fmt::format("{}: {} came late, when their rows had expired or would have: a longer --ttl "
+                    "takes them",
+                    node, expired));
   }
   if (const int64_t open = totals->open.exchange(0); open == 1) {
     Log(LogLevel::kInfo, fmt::format("{}: 1 window stays open: --close-at-end closes it", node));

@@ -17,7 +17,7 @@ namespace kstream::dsl {
 // Shared by the tasks of an operator.
 struct SkipTotals {
   std::atomic<int> tasks{0};
-  std::atomic<int64_t> no_key{0}, no_value{0}, late{0}, open{0};
+  std::atomic<int64_t> no_key{0}, no_value{0}, late{0}, expired{0}, open{0};
 };
 
 // Of one task.
@@ -34,6 +34,8 @@ class Skips {
   void NoValue() { no_value_++; }
   // It came when its windows had closed.
   void Late() { late_++; }
+  // Its time was so long ago that its row would have expired.
+  void Expired() { expired_++; }
   // So many windows stay open where the run ends.
   void Open(size_t windows) { open_ += static_cast<int64_t>(windows); }
   // The task closes: `node` is the operator's.
@@ -41,7 +43,7 @@ class Skips {
 
  private:
   std::shared_ptr<SkipTotals> totals_;  // null once told
-  int64_t no_key_ = 0, no_value_ = 0, late_ = 0, open_ = 0;
+  int64_t no_key_ = 0, no_value_ = 0, late_ = 0, expired_ = 0, open_ = 0;
 };
 
 }  // namespace kstream::dsl

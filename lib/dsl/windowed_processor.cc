@@ -4,7 +4,6 @@
 
 #include <utility>
 
-#include "dsl/aligned_windows.h"
 #include "dsl/window_key.h"
 #include "record/json_document.h"
 

@@ -145,6 +145,19 @@ Status TakeWindow(Fields* fields, AggregateSpec* spec) {
   return Status::Ok();
 }
 
+Status TakeTtl(Fields* fields, AggregateSpec* spec) {
+  const std::optional<FileValue> value = fields->Take("ttl");
+  if (!value) return Status::Ok();
+  KSTREAM_RETURN_IF_ERROR(TakeParsed(fields, "ttl", ParseDuration, &spec->ttl));
+  if (spec->ttl.count() <= 0) return value->Error("'ttl' must be longer than 0");
+  if (spec->table) {
+    return value->Error(
+        "'ttl' contradicts 'table': rows of a table are there until it deletes them");
+  }
+  if (!spec->window) return Status::Ok();
+  return value->Error("'ttl' is for rows without windows: 'retention' keeps those of windows");
+}
+
 Status ParseEmit(std::string_view text, AggregateSpec* spec) {
   constexpr std::string_view kEvery = "every:";
   if (text == "final") {
@@ -228,6 +241,7 @@ Status MakeAggregate(Node* node) {
   KSTREAM_RETURN_IF_ERROR(TakeOrder(&fields, &spec));
   KSTREAM_RETURN_IF_ERROR(TakeFold(node, &fields, &spec));
   KSTREAM_RETURN_IF_ERROR(TakeWindow(&fields, &spec));
+  KSTREAM_RETURN_IF_ERROR(TakeTtl(&fields, &spec));
   KSTREAM_RETURN_IF_ERROR(TakeEmit(node->assembly(), &fields, &spec));
   if (spec.emit == Emit::kEvery) node->ShowWallClock();
   const std::optional<FileValue> late = fields.Take("late");

@@ -326,3 +326,52 @@ END
   assert_equal "$(jq -c .nodes.agg <<<"$output")" \
     '{"from":"in","aggregate":{"table":true,"by":".team","init":"0","add":"$acc + 1","sub":"$acc - 1","as":"value","emit":"update"},"store":"agg"}'
 }
+
+# living RECORD...: counts of records "group@ms" whose rows live for 10 ms, as they change: group=count@ms,
+# or group gone@ms.
+living() {
+  local record
+  for record; do printf '{"k":"%s","t":%s}\n' "${record%@*}" "${record#*@}"; done |
+    kstream-agg --by .k --timestamp .t --ttl 10ms --count --emit change -J |
+    jq -r 'if .value then "\(.key)=\(.value.count)@\(.ts)" else "\(.key) gone@\(.ts)" end' | paste -sd,
+}
+
+# The rows of the table in share/doc/kstream/aggregates.md.
+@test "agg: --ttl: a row that is not touched for so long is no more" {
+  try 0 living a@0 b@9 a@10
+  assert_output 'a=1@0,b=1@9,a gone@10,a=1@10'
+  try 0 living a@0 a@9 b@18 b@19
+  assert_output 'a=1@0,a=2@9,b=1@18,a gone@19,b=2@19'
+  try 0 living a@20 b@11 c@10
+  assert_output 'a=1@20,b=1@11'
+  assert_stderr_has 'agg: 1 came late, when their rows had expired or would have: a longer --ttl takes them'
+  try 0 living a@15 b@20 a@0
+  assert_output 'a=1@15,b=1@20,a=2@15'
+  try 0 living b@1 a@1 c@0 z@500
+  assert_output 'b=1@1,a=1@1,c=1@0,c gone@10,a gone@11,b gone@11,z=1@500'
+}
+
+@test "agg: --ttl: final rows are those that live, and a store has no others" {
+  printf '%s\n' '{"k":"a","t":1000}' '{"k":"b","t":1900}' '{"k":"c","t":2500}' >in
+  stage() { kstream-agg -q -i in --by .k --timestamp .t --ttl 1s --count "$@"; }
+  try 0 stage
+  assert_output '{"key":"b","count":1}
+{"key":"c","count":1}'
+  try 0 stage --store-type rocksdb
+  assert_output '{"key":"b","count":1}
+{"key":"c","count":1}'
+  try 0 stage -G living --state-dir state
+  try 0 kstream-inspect-state -q -G living --state-dir state scan
+  assert_equal "$(jq -r .key <<<"$output" | paste -sd' ')" 'b c'
+}
+
+@test "agg: --ttl: wrong use" {
+  try 2 kstream-agg -i /dev/null --count --ttl 0s
+  assert_one_error '--ttl must be longer than 0'
+  try 2 kstream-agg -i /dev/null --count --ttl 1s --window tumbling:1s
+  assert_one_error '--ttl is for rows without windows: --retention keeps those of windows'
+  try 2 kstream-agg -i /dev/null --table --count --ttl 1s
+  assert_one_error '--ttl contradicts --table: rows of a table are there until it deletes them'
+  try 5 kstream-agg --count --by .k --ttl 1s <<<'{"k":1}'
+  assert_stderr_has 'stdin:1: it has no time: say with --timestamp what its time is'
+}

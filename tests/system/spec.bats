@@ -80,6 +80,7 @@ sample_agg() {
     --sub) echo --table -k .user --init 0 --add '$acc+.amount' "$1" '$acc-.amount' ;;
     --init | --add | --as) echo --init 0 --add '$acc+.amount' --as folded ;;
     --window) echo $window ;;
+    --ttl) echo "$1" 3s --timestamp .ts --by .user --emit change ;;
     --grace | --retention) echo "$1" 3s $window ;;
     --timezone) echo "$1" Europe/Berlin --window tumbling:1d --timestamp .ts ;;
     --late) echo "$1" late.ndjson $window --partition .count -J ;;

@@ -191,6 +191,7 @@ Json Aggregation(const PlanNode& node, const AggregateSpec& spec, const PlanNode
     aggregate["as"] = spec.fold->name;
   }
   if (spec.window) AddWindow(*spec.window, &aggregate);
+  if (spec.ttl.count() > 0) aggregate["ttl"] = Print(spec.ttl);
   if (!spec.late.empty()) aggregate["late"] = LateOf(node);
   aggregate["emit"] = EmitOf(spec);
   Json json = {{"from", group ? "in" : node.parents.front()}, {"aggregate", std::move(aggregate)}};

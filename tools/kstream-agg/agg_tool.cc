@@ -173,6 +173,11 @@ FlagGroup AggTool::OwnFlags() {
                    .help = "how long past its end the rows of a window stay in the store (default: "
                            "as long as it waits)",
                    .set = SetDuration(&retention_)});
+  flags.push_back({.names = "--ttl",
+                   .metavar = "DUR",
+                   .help = "without --window: a row that no record has changed for DUR of stream "
+                           "time is deleted, with a tombstone in update, change and every",
+                   .set = SetDuration(&ttl_)});
   flags.push_back({.names = "--close-at-end",
                    .metavar = "",
                    .help =
@@ -218,14 +223,23 @@ Status AggTool::SetFold(AggregateSpec* spec) const {
 
 Status AggTool::SetWindow(bool topics, AggregateSpec* spec) const {
   const RuntimeOptions& runtime = options_.runtime;
+  if (ttl_ && window_) {
+    return Status::Usage("--ttl is for rows without windows: --retention keeps those of windows");
+  }
+  if (ttl_ && table_) {
+    return Status::Usage(
+        "--ttl contradicts --table: rows of a table are there until it deletes them");
+  }
+  if (ttl_ && ttl_->count() <= 0) return Status::Usage("--ttl must be longer than 0");
+  spec->ttl = ttl_.value_or(std::chrono::milliseconds(0));
   if (!window_) {
-    const std::string_view flag = grace_                 ? "--grace"
-                                  : retention_           ? "--retention"
-                                  : !zone_.empty()       ? "--timezone"
-                                  : !late_.empty()       ? "--late"
-                                  : runtime.close_at_end ? "--close-at-end"
-                                  : runtime.idle_advance ? "--idle-advance"
-                                                         : "";
+    const std::string_view flag = grace_                          ? "--grace"
+                                  : retention_                    ? "--retention"
+                                  : !zone_.empty()                ? "--timezone"
+                                  : !late_.empty()                ? "--late"
+                                  : runtime.close_at_end          ? "--close-at-end"
+                                  : runtime.idle_advance && !ttl_ ? "--idle-advance"
+                                                                  : "";
     if (flag.empty()) return Status::Ok();
     return Status::Usage(fmt::format("{} is for windows: give a --window", flag));
   }

@@ -41,7 +41,7 @@ class AggTool : public StageTool {
   std::vector<AggregateFunction> functions_;
   std::string as_;
   std::optional<WindowSpec> window_;
-  std::optional<std::chrono::milliseconds> grace_, retention_;
+  std::optional<std::chrono::milliseconds> grace_, retention_, ttl_;
   std::string zone_, late_;
   std::optional<AggregateSpec::Emit> emit_;
   std::chrono::milliseconds every_{0};

@@ -128,6 +128,8 @@ struct AggregateSpec {
   std::optional<WindowSpec> window = {};  // a row for each group and window
   Emit emit = Emit::kUpdate;
   std::chrono::milliseconds every{0};  // with kEvery
+  // Without a window: a row that is so far behind stream time ceases; 0: rows stay.
+  std::chrono::milliseconds ttl{0};
   std::string store = {};  // a key-value store of this operator alone; empty: rows stay in memory
   // Names of children. Rows go to all of them, or to `rows`; records that come too late for their
   // window go, as they came, to `late`, if it is named.
@@ -157,10 +159,15 @@ struct AggregateSpec {
 // sink that goes by the key puts them where the group's key alone would be. A record without a
 // time, or with one past the year 9999, is bad.
 //
+// With a `ttl` a row ceases once stream time is at its time plus `ttl`: it is deleted, a tombstone
+// is forwarded (not with kFinal), and the group's next record begins anew. A record that is `ttl`
+// or more behind stream time, and whose group has no row, is left out and counted.
+//
 // kUsage: no function; a name twice, or one that is taken ("key"); a function without its argument;
-// kEvery without a period; `late` without `rows` or without a window; a window that Check refuses;
-// an unknown serde; a fold with sessions or sliding windows, which add rows up. Of a table: a
-// window, `by`, kFirst or kLast, a fold without `sub`; and `sub` without a table.
+// kEvery without a period; a `ttl` below 0 or with a window; `late` without `rows` or without a
+// window; a window that Check refuses; an unknown serde; a fold with sessions or sliding windows,
+// which add rows up. Of a table: a window, a `ttl`, `by`, kFirst or kLast, a fold without `sub`;
+// and `sub` without a table.
 KSTREAM_EXPORT Result<ProcessorSupplier> Aggregate(AggregateSpec spec);
 
 }  // namespace kstream
