@@ -144,6 +144,16 @@ EOF
     [[ $stderr == *': it takes '* ]] || continue
     assert_equal "$(comm -23 <(sed 's/.*: it takes //; s/, /\n/g' <<<"$stderr" | sort) fields)" ''
   done <<<"$kinds"
+  # And of what stands in a node with state.
+  local -A sound=([aggregate]='"count":true' [join]='"left":"s","right":"s","within":"1s"')
+  for kind in "${!sound[@]}"; do
+    from=$([[ $kind == join ]] || echo '"from":"s",')
+    printf '{"nodes":{"s":{"source":"x"},"a":{%s"%s":{%s,"~":1}}}}' "$from" "$kind" "${sound[$kind]}" >a.json
+    try 3 kstream-run a.json
+    assert_stderr_has "the $kind of 'a' has no field '~': it takes "
+    jq -r --arg kind "$kind" '."$defs"[$kind].properties | keys[]' "$schema" | sort >fields
+    assert_equal "$(sed 's/.*: it takes //; s/, /\n/g' <<<"$stderr" | sort)" "$(cat fields)"
+  done
 }
 
 # --- what it shows ---
