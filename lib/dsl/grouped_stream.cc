@@ -176,8 +176,11 @@ Table StreamBuilder::Table(Location input, const std::string& store) {
 Table StreamBuilder::Table(SourceSpec source, const std::string& store) {
   Stream changes = Source(std::move(source), store.empty() ? "" : store + "-input");
   if (changes.rekeyed()) changes = changes.Repartition(store);
+  graph_->SetTable(changes.node_);
   const GroupedStream rows(std::move(changes));
-  return rows.Make(dsl::KeepTable(store, rows.stream_.serdes_), store);
+  kstream::Table table = rows.Make(dsl::KeepTable(store, rows.stream_.serdes_), store);
+  table.keeps_rows_ = true;
+  return table;
 }
 
 }  // namespace kstream

@@ -87,7 +87,7 @@ Result<StreamJoinNodes> JoinStreams(StreamJoinSpec spec) {
                      .turn = turn,
                      .left = left,
                      .right = right,
-                     .totals = std::make_shared<dsl::JoinTotals>()};
+                     .totals = std::make_shared<dsl::JoinTotals>("within the window")};
   StreamJoinNodes nodes;
   nodes.left = dsl::JoinSideOf(dsl::JoinSide::kLeft, turn);
   nodes.right = dsl::JoinSideOf(dsl::JoinSide::kRight, turn);

@@ -35,9 +35,10 @@ void JoinReport::Tell(std::string_view node) {
   const auto keys = std::exchange(totals->keys, {});
   if (pairs > 0 || left == 0 || right == 0) return;
   Log(LogLevel::kWarning,
-      fmt::format("{}: nothing matched: none of {} left and {} right records had equal keys within "
-                  "the window; keys are bytes: a left one is {}, a right one {}",
-                  node, left, right, Printable(*keys[0]), Printable(*keys[1])));
+      fmt::format("{}: nothing matched: none of {} left and {} right records had equal keys {}; "
+                  "keys are bytes: a left one is {}, a right one {}",
+                  node, left, right, totals->when_they_meet, Printable(*keys[0]),
+                  Printable(*keys[1])));
 }
 
 }  // namespace kstream::dsl

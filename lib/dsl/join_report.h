@@ -20,6 +20,8 @@ namespace kstream::dsl {
 
 // Shared by the tasks of a join.
 struct JoinTotals {
+  explicit JoinTotals(std::string_view when) : when_they_meet(when) {}
+  const std::string when_they_meet;  // as the report says it: "within the window"
   std::atomic<int> tasks{0};
   std::atomic<int64_t> pairs{0};
   std::array<std::atomic<int64_t>, kJoinSides> records{};

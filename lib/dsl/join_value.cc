@@ -1,5 +1,7 @@
 #include "dsl/join_value.h"
 
+#include <utility>
+
 #include "dsl/operator.h"
 
 namespace kstream::dsl {
@@ -11,9 +13,10 @@ void Append(std::string_view name, const KeptRecord* record, std::string* out) {
 
 }  // namespace
 
-JoinValue::JoinValue(const StreamJoinSpec& spec, const Serdes& left, const Serdes& right)
-    : joiner_(spec.joiner), serdes_{left.value, right.value} {
-  if (spec.value) evaluator_.emplace(spec.value->program(), left);
+JoinValue::JoinValue(const std::optional<Expression>& value, ValueJoiner joiner, const Serdes& left,
+                     const Serdes& right)
+    : joiner_(std::move(joiner)), serdes_{left.value, right.value} {
+  if (value) evaluator_.emplace(value->program(), left);
 }
 
 Status JoinValue::Read(JoinSide side, const Record& record, std::string_view* kept) {

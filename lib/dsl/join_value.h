@@ -22,7 +22,9 @@ namespace kstream::dsl {
 // Belongs to one task.
 class JoinValue {
  public:
-  JoinValue(const StreamJoinSpec& spec, const Serdes& left, const Serdes& right);
+  // At most one of expression and function; neither: {"left":..,"right":..}.
+  JoinValue(const std::optional<Expression>& value, ValueJoiner joiner, const Serdes& left,
+            const Serdes& right);
 
   // What is to be kept of a record's value, which is not null; lives until the next call, or as
   // long as the record. kData: it is not of its serde.

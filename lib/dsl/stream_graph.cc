@@ -32,6 +32,13 @@ void StreamGraph::AddStore(StoreSpec store) {
   stores_.push_back({std::move(store), true, nullptr});
 }
 
+void StreamGraph::SetTable(std::string_view source) {
+  for (Node& node : nodes_) {
+    auto* const spec = std::get_if<SourceSpec>(&node.what);
+    if (spec && node.name == source) spec->table = true;
+  }
+}
+
 void StreamGraph::Mistake(std::string_view node, const Status& status) {
   if (mistake_.ok()) mistake_ = status.At(fmt::format("'{}'", node));
 }

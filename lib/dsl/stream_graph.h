@@ -36,6 +36,9 @@ class StreamGraph {
   void AddStore(StoreSpec store);
   void AddStore(std::string name, StoreSupplier supplier);
 
+  // The source gives the rows of a table (SourceSpec::table).
+  void SetTable(std::string_view source);
+
   // Something is wrong with `node`. The first such thing is what Build gives.
   void Mistake(std::string_view node, const Status& status);
 

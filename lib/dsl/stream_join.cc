@@ -39,7 +39,7 @@ StreamJoin::StreamJoin(const JoinPlan& plan)
       rows_to_(plan.spec.rows),
       late_to_(plan.spec.late),
       about_(plan.about),
-      value_(plan.spec, plan.left, plan.right),
+      value_(plan.spec.value, plan.spec.joiner, plan.left, plan.right),
       route_(plan.spec.route, plan.left),
       report_(plan.totals),
       rows_(std::max<int64_t>(1, kept_for_ / kBuckets)) {}

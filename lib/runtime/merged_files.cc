@@ -20,6 +20,12 @@ MergedFiles::MergedFiles(std::vector<std::unique_ptr<FileCursor>> cursors, bool 
   for (auto& cursor : cursors) inputs_.emplace_back().cursor = std::move(cursor);
 }
 
+bool MergedFiles::Input::ComesBefore(const Input& other) const {
+  const int64_t time = HeadTime(head), other_time = HeadTime(other.head);
+  if (time != other_time) return time < other_time;
+  return cursor->source()->table && !other.cursor->source()->table;
+}
+
 bool MergedFiles::FindHeads() {
   bool all = true;
   for (Input& input : inputs_) {
@@ -53,7 +59,7 @@ std::optional<size_t> MergedFiles::Next() const {
   std::optional<size_t> next;
   for (size_t i = 0; i < inputs_.size(); i++) {
     if (!inputs_[i].has_head || !inputs_[i].active) continue;
-    if (!next || HeadTime(inputs_[i].head) < HeadTime(inputs_[*next].head)) next = i;
+    if (!next || inputs_[i].ComesBefore(inputs_[*next])) next = i;
   }
   return next;
 }

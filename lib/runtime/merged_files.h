@@ -1,5 +1,5 @@
 // MergedFiles: the records of several files in the order of their times; ties, and records without
-// a time, in the order of the inputs; a line that is none where it stands.
+// a time, in the order of the inputs, tables before streams; a line that is none where it stands.
 //
 // The next record is known only when every input has shown its head, so an input with nothing there
 // yet holds all others: the order depends on nothing but what the files hold. Tested by
@@ -50,6 +50,7 @@ class MergedFiles {
     bool active = false, has_head = false, ended = false;
 
     bool lacks_head() const { return active && !ended && !has_head; }
+    bool ComesBefore(const Input& other) const;
   };
   std::vector<Input> inputs_;
   const bool as_read_;

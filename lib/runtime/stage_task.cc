@@ -24,7 +24,7 @@ StageTask::StageTask(const Env& env, TaskId id, Start start)
 }
 
 size_t StageTask::AddPartition(TaskPartition partition) {
-  const size_t number = queues_.AddPartition();
+  const size_t number = queues_.AddPartition(SourceOf(partition).table ? 0 : 1);
   queued_.emplace_back();
   partition.next = partition.position;
   metrics_.AddPartition(partition.input);

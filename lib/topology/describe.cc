@@ -53,6 +53,7 @@ void Describe(std::string* out, const SourceSpec& source) {
   if (files) Detail(out, "format", source.format);
   DescribeSerdes(out, source.serdes);
   if (source.key) Detail(out, "key", source.key->text());
+  if (source.table) Detail(out, "order", "before others of its time");
   DescribeTime(out, source);
 }
 

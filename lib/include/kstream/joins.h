@@ -1,5 +1,6 @@
 // Joins of two streams: each record of one meets those of the other that have its key and whose
-// time is near enough.
+// time is near enough. Joins of a stream with a table, and of two tables: by key, as the rows are
+// when the turn comes.
 //
 //   StreamBuilder builder;
 //   Stream orders = builder.Source(Location::Topic("orders"));
@@ -85,6 +86,43 @@ struct StreamJoinNodes {
 // kUsage: windows that Check refuses, `late` without `rows`, an unknown serde, kLatest with an
 // outer join.
 KSTREAM_EXPORT Result<StreamJoinNodes> JoinStreams(StreamJoinSpec spec);
+
+// A join with a table, whose rows replace each other by key and are deleted by null payloads.
+struct TableJoinSpec {
+  JoinType type = JoinType::kInner;  // kOuter: of two tables
+  // As of StreamJoinSpec. One that gives no value, of two tables, makes a row that is not there.
+  std::optional<Expression> value = {};
+  ValueJoiner joiner = nullptr;
+  std::string name = "join";  // as of StreamJoinSpec
+  // A key-value store for the rows of the table: of this join alone or, where `keeps_rows` is
+  // false, one that has them already.
+  std::string store = {};
+  bool keeps_rows = true;
+  RouteSpec route = {};
+  SerdeNames left_serdes = {}, right_serdes = {};
+};
+
+// The nodes of a join of a stream with a table: rows of the table go to `table`, records of the
+// stream to `join`; the store is for both.
+struct StreamTableJoinNodes {
+  ProcessorSupplier table, join;
+};
+
+// A record of the stream meets the row that its key has when its turn comes; what becomes of the
+// row later changes nothing. The result has key, time and headers of the record. A record without a
+// value is left out; one without a key meets nothing. Rows come before records of equal times where
+// their source says that it is a table (SourceSpec::table).
+//
+// kUsage: no store, an outer join, a value made twice, an unknown serde.
+KSTREAM_EXPORT Result<StreamTableJoinNodes> JoinTable(TableJoinSpec spec);
+
+// Two tables make a third: the nodes are those of JoinStreams; rows are in the stores
+// "<store>-left" and "<store>-right", both of them for `join`. A row of the result changes when one
+// of its rows does, and ceases with a tombstone when it has nothing to be made of any more. It has
+// the larger of both times and no headers. Records without a key are left out.
+//
+// kUsage: as JoinTable, but for outer joins.
+KSTREAM_EXPORT Result<StreamJoinNodes> JoinTables(TableJoinSpec spec);
 
 }  // namespace kstream
 

@@ -50,6 +50,7 @@ class GroupedTable;
 class Table;
 struct JoinWindows;     // kstream/windows.h
 struct StreamJoinSpec;  // kstream/joins.h
+struct TableJoinSpec;
 
 namespace dsl {
 class StreamGraph;
@@ -214,6 +215,15 @@ class KSTREAM_EXPORT Stream {
   // Only right records that are earlier than the left one.
   Stream JoinPrior(const Stream& right, const JoinWindows& windows, const std::string& name,
                    const JoinedValue& value = {}) const;
+  // Joins with a table by key: the row as it is when the record's turn comes (see JoinTable).
+  // `name` is that of the node, and of the store for the rows of a table that does not keep them as
+  // they are, such as one of aggregates.
+  Stream Join(const Table& table, const std::string& name, const JoinedValue& value = {}) const;
+  // And records that have no row.
+  Stream LeftJoin(const Table& table, const std::string& name, const JoinedValue& value = {}) const;
+  // Either; serdes and keeps_rows of the specification are not looked at, and its store, after
+  // which the topic of a re-keyed stream is named too, is called as the node where it has no name.
+  Stream Join(const Table& table, TableJoinSpec spec) const;
   // Any of these, and others; serdes of the specification are not looked at, and its store, after
   // which the topics are named too, is called as the node is where it has no name.
   Stream Join(const Stream& right, StreamJoinSpec spec) const;
@@ -244,6 +254,7 @@ class KSTREAM_EXPORT Stream {
   Stream FlatMapBy(Mapper mapper, std::string name) const;
   Stream Via(Location topic, const std::string& name) const;
   Stream JoinWith(const Stream& right, StreamJoinSpec spec, const JoinedValue& value) const;
+  Stream JoinWith(const Table& table, TableJoinSpec spec, const JoinedValue& value) const;
 
   dsl::StreamGraph* graph_;
   std::string node_;

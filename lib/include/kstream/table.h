@@ -53,14 +53,28 @@ class KSTREAM_EXPORT Table {
   GroupedTable GroupBy(const StreamExpression& key, const std::string& name) const;
   GroupedTable GroupBy(KeySelector key, const std::string& name) const;
 
+  // The table that two make by key (see JoinTables), in the store `name`; rows of both are kept in
+  // "<name>-left" and "<name>-right".
+  Table Join(const Table& right, const std::string& name, const JoinedValue& value = {}) const;
+  // And rows of this table that have no partner.
+  Table LeftJoin(const Table& right, const std::string& name, const JoinedValue& value = {}) const;
+  // And rows of the other.
+  Table OuterJoin(const Table& right, const std::string& name, const JoinedValue& value = {}) const;
+  // Any of these; serdes and keeps_rows of the specification are not looked at, and its store is
+  // called as the node where it has no name.
+  Table Join(const Table& right, TableJoinSpec spec) const;
+
  private:
   friend class GroupedStream;
+  friend class Stream;
   friend class StreamBuilder;
-  Table(Stream changes, std::string store)
-      : changes_(std::move(changes)), store_(std::move(store)) {}
+  Table JoinWith(const Table& right, TableJoinSpec spec, const JoinedValue& value) const;
+  Table(Stream changes, std::string store, bool keeps_rows = false)
+      : changes_(std::move(changes)), store_(std::move(store)), keeps_rows_(keeps_rows) {}
 
   Stream changes_;
   std::string store_;
+  bool keeps_rows_;  // the store has them as they are
 };
 
 // A stream whose records are grouped, of which a table can be made. Records without a key or a

@@ -45,6 +45,7 @@ struct SourceSpec {
   std::optional<Expression> timestamp_expression = std::nullopt;
   std::string timestamp_unit = "ms";  // of numbers: ms s us ns; strings are RFC 3339
   TimestampExtractor extractor = nullptr;
+  bool table = false;  // of equal times in a task, its records come before those of other sources
 };
 
 // Where records leave.
