@@ -9,6 +9,8 @@
 #include <memory>
 
 #include "admin/home.h"
+#include "admin/internal_settings.h"
+#include "kstream/internal_topics.h"
 #include "kstream/stages.h"
 #include "topology/co_partition.h"
 #include "topology/graph.h"
@@ -35,6 +37,7 @@ class OnlineCheck {
       for (const Location& output : stage.outputs) KSTREAM_RETURN_IF_ERROR(LookAtOutput(output));
     }
     if (options_.dead_letter) KSTREAM_RETURN_IF_ERROR(LookAtOutput(*options_.dead_letter));
+    KSTREAM_RETURN_IF_ERROR(LookAtInternalTopics());
     CheckStages(stages);
     return std::move(report_);
   }
@@ -137,6 +140,22 @@ class OnlineCheck {
           fmt::format("topic {} is missing: --create-output makes outputs that are", output.name)));
     }
     report_.topics.push_back(std::move(facts));
+    return Status::Ok();
+  }
+
+  // Those that a run before this one has made.
+  Status LookAtInternalTopics() {
+    for (const InternalTopicNeed& need : InternalTopics(topology_, options_)) {
+      KSTREAM_ASSIGN_OR_RETURN(Admin* const admin, AdminOf(""));
+      KSTREAM_ASSIGN_OR_RETURN(const auto partitions, admin->FindTopic(need.topic));
+      if (!partitions) continue;
+      const auto config = admin->TopicConfig(need.topic);
+      if (!config.ok()) {
+        report_.warnings.push_back(std::string(config.status().message()));
+      } else {
+        JudgeInternalTopic(need, *config, &report_);
+      }
+    }
     return Status::Ok();
   }
 

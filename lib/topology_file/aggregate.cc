@@ -244,6 +244,8 @@ Status MakeAggregate(Node* node) {
   KSTREAM_RETURN_IF_ERROR(TakeTtl(&fields, &spec));
   KSTREAM_RETURN_IF_ERROR(TakeEmit(node->assembly(), &fields, &spec));
   if (spec.emit == Emit::kEvery) node->ShowWallClock();
+  // A session is as long as its records make it: at least two are seen together.
+  if (spec.window) node->ShowReach(spec.window->size + spec.window->gap + spec.window->grace);
   const std::optional<FileValue> late = fields.Take("late");
   KSTREAM_RETURN_IF_ERROR(fields.Finish());
   if (const Status status = Aggregate(spec).status(); !status.ok()) {

@@ -102,6 +102,7 @@ Status MakeJoin(Node* node) {
   if (const std::optional<FileValue> value = fields.Take("value")) {
     KSTREAM_ASSIGN_OR_RETURN(spec.value, node->Compile("value", *value, {"left", "right"}));
   }
+  node->ShowReach(spec.windows.before + spec.windows.after + spec.windows.grace);
   spec.name = node->name();
   KSTREAM_ASSIGN_OR_RETURN(spec.store, node->TakeStore());
   KSTREAM_ASSIGN_OR_RETURN(const Stream left, Side(node, &fields, spec.store, 0, "left"));

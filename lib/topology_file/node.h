@@ -3,6 +3,7 @@
 #ifndef KSTREAM_TOPOLOGY_FILE_NODE_H_
 #define KSTREAM_TOPOLOGY_FILE_NODE_H_
 
+#include <chrono>
 #include <map>
 #include <optional>
 #include <span>
@@ -75,6 +76,7 @@ class Node {
   // brokers are known.
   Result<Location> Place(FileValue value);
   void ShowWallClock() { shown_.wall_clock = true; }
+  void ShowReach(std::chrono::milliseconds reach) { shown_.reach = reach; }
   void ShowPlace(Location place) { shown_.places.push_back(std::move(place)); }
   // The name of its store: that of the node, if the file gives none. Shown.
   Result<std::string> TakeStore();

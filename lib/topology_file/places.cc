@@ -123,6 +123,7 @@ Status MakeSource(Node* node) {
 Status MakeTable(Node* node) {
   KSTREAM_ASSIGN_OR_RETURN(SourceSpec source, TakeSource(node));
   KSTREAM_ASSIGN_OR_RETURN(const std::string store, node->TakeStore());
+  node->ShowReach(TopologyFileNode::kForGood);
   node->Give(node->assembly().builder.Table(std::move(source), store).ToStream(), false);
   return Status::Ok();
 }

@@ -47,3 +47,42 @@ EOF
   kstream-run --explain=json --online --create-output 1 -G "online-$unique" counts.json >plan
   assert_equal "$(jq -c '.topics[0] | [.partitions, .records]' plan)" '[3,1]'
 }
+
+@test "run: --check --online tells of topics that keep less than the topology looks back" {
+  topic short 1 cleanup.policy=delete retention.ms=60000
+  topic compacted 1 cleanup.policy=compact
+  topic out
+  cat >minutes.json <<END
+{"nodes": {
+  "in":      {"source": "\${IN}"},
+  "minutes": {"from": "in", "aggregate": {"by": ".user", "count": true, "window": "tumbling:1m",
+              "grace": "\${GRACE:-1ms}"}},
+  "out":     {"from": "minutes", "sink": "$out"},
+  "users":   {"table": "\${USERS}"}}}
+END
+  check() {
+    run --separate-stderr kstream-run -G "history-$unique" --check --online minutes.json --set "$@"
+    assert_equal "$status" 0
+  }
+  check IN="$short" --set USERS="$compacted"
+  [[ $stderr == *"topic $short keeps records for 60000 ms (retention.ms), and 'minutes' looks 60001 ms back: "* ]]
+  [[ $stderr != *"rows of 'users'"* ]]
+  check IN="$short" --set USERS="$compacted" --set GRACE=0s
+  [[ $stderr != *"'minutes' looks"* ]]
+  check IN="$compacted" --set USERS="$short"
+  [[ $stderr == *"topic $compacted is compacted, and 'minutes' looks 60001 ms back"* ]]
+  [[ $stderr == *"topic $short has the rows of 'users', and its cleanup.policy=delete deletes each 60000 ms "* ]]
+}
+
+@test "run: --check --online tells of internal topics that were altered" {
+  topic in
+  topic out
+  write_counts
+  app=altered-$unique
+  admin create-topic "$app-counts-repartition" 1 cleanup.policy=compact
+  admin create-topic "$app-counts-changelog" 1 cleanup.policy=delete
+  run --separate-stderr kstream-run -G "$app" --check --online counts.json
+  assert_equal "$status" 4
+  [[ $stderr == *"repartition topic $app-counts-repartition has cleanup.policy=compact and was made with delete"* ]]
+  [[ $stderr == *"changelog $app-counts-changelog has cleanup.policy=delete and must have compact"* ]]
+}

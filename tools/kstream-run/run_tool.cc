@@ -8,6 +8,7 @@
 #include "common/process.h"
 #include "common/run.h"
 #include "kstream-run/explain_topology.h"
+#include "kstream-run/history.h"
 #include "kstream/log.h"
 #include "kstream/nearest.h"
 #include "kstream/online_check.h"
@@ -65,8 +66,8 @@ FlagGroup RunTool::OwnFlags() {
             .set = Set(&check_)},
            {.names = "--online",
             .metavar = "",
-            .help = "with --check and --explain: ask the brokers, too: topics, partitions, what is "
-                    "still to do",
+            .help = "with --check and --explain: ask the brokers, too: topics, partitions, "
+                    "retention, what is still to do",
             .set = Set(&online_)}}};
 }
 
@@ -155,6 +156,9 @@ Status RunTool::Show(const BuiltTopology& built, const RuntimeOptions& runtime) 
   } else {
     for (const TopicFacts& facts : report.topics) Log(LogLevel::kInfo, FactsText(facts));
   }
+  for (std::string& warning : CheckHistory(built, report.topics)) {
+    report.warnings.push_back(std::move(warning));
+  }
   for (const std::string& warning : report.warnings) Log(LogLevel::kWarning, warning);
   for (size_t i = 1; i < report.problems.size(); ++i) {
     Log(LogLevel::kError, report.problems[i].message());
@@ -178,14 +182,8 @@ Status RunTool::TakeOnly(BuiltTopology* built, RuntimeOptions* runtime) const {
                     nearest.empty() ? "" : fmt::format(": did you mean {}?", nearest)));
   }
   const std::vector<Stage> all = StagesOf(built->topology);
-  const auto has = [&](const Stage& stage) {
-    // Of some kinds the topology has nodes with other names: that of the store, or of the two ends
-    // of a topic in between, of which this one goes on.
-    return std::ranges::any_of(stage.nodes, [&](const std::string& node) {
-      return node == named->name || node == named->store || node == named->name + "-source";
-    });
-  };
-  const auto stage = std::ranges::find_if(all, has);
+  const auto stage =
+      std::ranges::find_if(all, [&](const Stage& one) { return Holds(one, *named); });
   if (stage == all.end()) return Status::Usage(fmt::format("--only {}: it is in no stage", only_));
   const bool internal = std::ranges::any_of(all, [](const Stage& one) {
     return std::ranges::any_of(one.inputs, [](const Location& input) {

@@ -1,5 +1,9 @@
 // OnlineCheck: what the clusters say of a topology before it runs: topics that are missing, counts
-// of partitions that do not go together, how much there is to read.
+// of partitions that do not go together, internal topics that somebody has altered, how much there
+// is to read.
+//
+// Of permissions it finds those that asking needs: to describe each topic, its settings and the
+// group. Whether records may be read and written, and topics made, brokers tell whoever does it.
 #ifndef KSTREAM_ONLINE_CHECK_H_
 #define KSTREAM_ONLINE_CHECK_H_
 

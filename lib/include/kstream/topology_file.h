@@ -11,6 +11,7 @@
 #ifndef KSTREAM_TOPOLOGY_FILE_H_
 #define KSTREAM_TOPOLOGY_FILE_H_
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <string>
@@ -54,6 +55,10 @@ struct TopologyFileNode {
   std::vector<Location> places;      // of a source, a sink, a topic in between
   std::string store;                 // empty: none
   bool wall_clock = false;           // what it gives depends on when it runs
+  // How far back in event time it looks: topics above it that keep records for less show it no
+  // window whole. kForGood: its own topics are to keep the rows of a table.
+  std::chrono::milliseconds reach{0};
+  static constexpr std::chrono::milliseconds kForGood = std::chrono::milliseconds::max();
   std::vector<std::pair<std::string, Expression>> expressions;  // by the names of their fields
 };
 
