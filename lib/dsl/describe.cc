@@ -99,6 +99,17 @@ std::string Describe(const MapSpec& spec) {
   return out + Describe(spec.serdes);
 }
 
+std::string Describe(const DistinctSpec& spec) {
+  std::string out = "distinct";
+  AppendFlag("--unique-by", spec.by, &out);
+  AppendFlag("--within", fmt::format("{}ms", spec.within.count()), &out);
+  if (spec.grace) AppendFlag("--grace", fmt::format("{}ms", spec.grace->count()), &out);
+  if (!spec.kept.empty()) AppendFlag("kept-to", Quoted(spec.kept), &out);
+  if (!spec.rest.empty()) AppendFlag("rest-to", Quoted(spec.rest), &out);
+  AppendRoute(spec.route, &out);
+  return out + Describe(spec.serdes);
+}
+
 std::string Describe(const GroupBySpec& spec) {
   return (spec.table.empty() ? "group-by " : "group-table-by ") + Quoted(spec.by) +
          Describe(spec.serdes);

@@ -23,6 +23,7 @@ std::string Describe(const SerdeNames& serdes);
 
 std::string Describe(const FilterSpec& spec);
 std::string Describe(const MapSpec& spec);
+std::string Describe(const DistinctSpec& spec);
 std::string Describe(const GroupBySpec& spec);
 std::string Describe(const AggregateSpec& spec);
 

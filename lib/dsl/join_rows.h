@@ -12,7 +12,6 @@
 #define KSTREAM_DSL_JOIN_ROWS_H_
 
 #include <array>
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -24,6 +23,7 @@
 
 #include "base/arena.h"
 #include "base/byte_table.h"
+#include "dsl/record_ids.h"
 #include "kstream/record.h"
 
 namespace kstream::dsl {
@@ -33,14 +33,6 @@ inline constexpr size_t kJoinSides = 2;
 inline JoinSide Other(JoinSide side) {
   return side == JoinSide::kLeft ? JoinSide::kRight : JoinSide::kLeft;
 }
-
-// Which record it is, and its place among those of one time.
-struct RecordId {
-  int64_t offset = 0;
-  uint64_t origin = 0;   // a hash of where offsets count
-  uint32_t ordinal = 0;  // among those that were made of one record
-  auto operator<=>(const RecordId&) const = default;
-};
 
 struct KeptRecord;
 

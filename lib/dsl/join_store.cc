@@ -15,19 +15,9 @@
 
 namespace kstream::dsl {
 
-Status StreamJoin::OtherState(std::string_view why) const {
-  return Status(StatusCode::kState,
-                fmt::format("store '{}': {}: name another store, or reset the application",
-                            store_name_, why));
-}
-
 Status StreamJoin::OpenStore(ProcessorContext& context) {
   KSTREAM_ASSIGN_OR_RETURN(store_, FindKeyValueStore(context, store_name_));
-  StoredRow row;
-  KSTREAM_ASSIGN_OR_RETURN(says_join_, store_->Find(kWindowsKey, &row));
-  if (says_join_ && row.value != about_) {
-    return OtherState(fmt::format("its rows are those of {}, not of {}", row.value, about_));
-  }
+  KSTREAM_RETURN_IF_ERROR(label_.Check(*store_, store_name_));
   return LoadAll();
 }
 
@@ -58,7 +48,7 @@ Status StreamJoin::LoadAll() {
 
 Status StreamJoin::LoadRow(std::string_view stored, std::string_view value, KeptRecord** waits) {
   const std::optional<JoinKey> key = JoinKey::Parse(stored);
-  if (!key || !says_join_) {
+  if (!key || !label_.said()) {
     return OtherState(fmt::format("key {} is of no such join", Printable(stored)));
   }
   stored_buckets_.insert(key->bucket);
@@ -115,9 +105,7 @@ Status StreamJoin::StoreRows() {
   for (KeptRecord* const record : std::exchange(dirty_, {})) {
     record->dirty = false;
     record->stored = true;
-    if (!std::exchange(says_join_, true)) {
-      KSTREAM_RETURN_IF_ERROR(store_->Put(kWindowsKey, about_, 0));
-    }
+    KSTREAM_RETURN_IF_ERROR(label_.Say(store_));
     const int64_t bucket = rows_.BucketOf(record->time);
     stored_buckets_.insert(bucket);
     KSTREAM_RETURN_IF_ERROR(

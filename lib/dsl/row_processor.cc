@@ -143,12 +143,6 @@ Status RowProcessor::Restore(std::string_view key, const StoredRow& stored, Row*
                             store_name_, Printable(key), why));
 }
 
-Status RowProcessor::StoredOtherwise(std::string_view why) const {
-  return Status(StatusCode::kState,
-                fmt::format("store '{}': {}: name another store, or reset the application",
-                            store_name_, why));
-}
-
 Status RowProcessor::Apply(RowTable* table, const Record& record, Entry* entry) {
   Row& row = entry->value;
   const bool listed = row.due || row.dirty || row.expired;

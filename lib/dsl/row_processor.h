@@ -27,6 +27,7 @@
 #include "dsl/route.h"
 #include "dsl/row.h"
 #include "dsl/skips.h"
+#include "dsl/store_label.h"
 #include "expr/single_value.h"
 #include "kstream/operators.h"
 #include "kstream/processor.h"
@@ -83,6 +84,7 @@ class RowProcessor : public Processor {
   bool initialised() const { return context_ != nullptr; }
   ProcessorContext& context() const { return *context_; }
   KeyValueStore* store() const { return store_; }  // null: none
+  const std::string& store_name() const { return store_name_; }
   Emit emit() const { return emit_; }
   Skips& skips() { return skips_; }
   // Whether memory is full, and there is a store to write rows to.
@@ -147,7 +149,7 @@ class RowProcessor : public Processor {
   // kState: it is the state of other aggregates.
   Status Restore(std::string_view key, const StoredRow& stored, Row* row) const;
   // kState: the store has what this processor has not written.
-  Status StoredOtherwise(std::string_view why) const;
+  Status StoredOtherwise(std::string_view why) const { return OtherState(store_name_, why); }
 
  private:
   Result<bool> TakeOut(const Record& old, const Record& change, Row* row);

@@ -5,6 +5,23 @@
 #include "kstream/log.h"
 
 namespace kstream::dsl {
+namespace {
+
+void TellRepeats(std::string_view node, SkipTotals* totals) {
+  const int64_t repeats = totals->repeats.exchange(0), keyless = totals->keyless.exchange(0);
+  if (repeats > 0) Log(LogLevel::kInfo, fmt::format("{}: left out {} that repeat", node, repeats));
+  if (keyless > 0) {
+    Log(LogLevel::kInfo, fmt::format("{}: kept {} without a key to be unique by", node, keyless));
+  }
+  if (const int64_t unsure = totals->unsure.exchange(0); unsure > 0) {
+    Log(LogLevel::kWarning,
+        fmt::format("{}: kept {} that came late: what they repeat may have been forgotten: a "
+                    "longer --grace remembers it",
+                    node, unsure));
+  }
+}
+
+}  // namespace
 
 void Skips::Tell(std::string_view node) {
   if (!totals_) return;
@@ -14,6 +31,9 @@ void Skips::Tell(std::string_view node) {
   totals->late += late_;
   totals->expired += expired_;
   totals->open += open_;
+  totals->repeats += repeats_;
+  totals->keyless += keyless_;
+  totals->unsure += unsure_;
   if (--totals->tasks > 0) return;
   const int64_t no_key = totals->no_key.exchange(0), no_value = totals->no_value.exchange(0);
   if (no_key + no_value > 0) {
@@ -31,6 +51,7 @@ void Skips::Tell(std::string_view node) {
                     "takes them",
                     node, expired));
   }
+  TellRepeats(node, totals.get());
   if (const int64_t open = totals->open.exchange(0); open == 1) {
     Log(LogLevel::kInfo, fmt::format("{}: 1 window stays open: --close-at-end closes it", node));
   } else if (open > 1) {

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "dsl/event_time.h"
-#include "topology/graph.h"
 
 namespace kstream::dsl {
 namespace {
@@ -38,11 +37,11 @@ StreamJoin::StreamJoin(const JoinPlan& plan)
       store_name_(plan.spec.store),
       rows_to_(plan.spec.rows),
       late_to_(plan.spec.late),
-      about_(plan.about),
       value_(plan.spec.value, plan.spec.joiner, plan.left, plan.right),
       route_(plan.spec.route, plan.left),
       report_(plan.totals),
-      rows_(std::max<int64_t>(1, kept_for_ / kBuckets)) {}
+      rows_(std::max<int64_t>(1, kept_for_ / kBuckets)),
+      label_(plan.about) {}
 
 bool StreamJoin::Waiting::operator>(const Waiting& other) const {
   const KeptRecord &a = *record, &b = *other.record;
@@ -55,7 +54,7 @@ bool StreamJoin::Waiting::operator>(const Waiting& other) const {
 Status StreamJoin::Init(ProcessorContext& context) {
   context_ = &context;
   KSTREAM_ASSIGN_OR_RETURN(turn_, JoinTurn::Of(context, turn_name_));
-  made_ = context.wall_clock_time() << 20;
+  for (RecordIds& ids : ids_) ids.Init(context);
   FollowTask();
   decided_ = stream_time_;
   return store_name_.empty() ? Status::Ok() : OpenStore(context);
@@ -102,23 +101,6 @@ Status StreamJoin::Process(const Record& record) {
 Status StreamJoin::WithoutKey(const Record& record, const KeptRecord& alone) {
   report_.skips().NoKey();
   return Of(alone.side).alone ? Alone(alone, record.key) : Status::Ok();
-}
-
-// A record that no source has read is made by a processor, which is not asked to make it again.
-RecordId StreamJoin::IdOf(JoinSide side) {
-  const Record* const source = context_->source_record();
-  if (!source || source->offset < 0) return {.offset = ++made_};
-  Origin& origin = origins_[static_cast<size_t>(side)];
-  if (source->partition != origin.partition || source->topic != origin.topic) {
-    origin.topic = source->topic;
-    origin.partition = source->partition;
-    origin.last = {.offset = -1,
-                   .origin = Fnv1a(fmt::format("{}[{}]", origin.topic, origin.partition))};
-  }
-  const bool same = origin.last.offset == source->offset;
-  origin.last.ordinal = same ? origin.last.ordinal + 1 : 0;
-  origin.last.offset = source->offset;
-  return origin.last;
 }
 
 Status StreamJoin::Meet(const KeptRecord& record, std::string_view key, int64_t now) {

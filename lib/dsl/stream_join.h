@@ -40,6 +40,7 @@
 #include "dsl/operator.h"
 #include "dsl/route.h"
 #include "dsl/span_key.h"
+#include "dsl/store_label.h"
 #include "kstream/joins.h"
 #include "kstream/processor.h"
 #include "kstream/store.h"
@@ -94,7 +95,7 @@ class StreamJoin final : public Processor {
   bool IsExpired(int64_t time, int64_t now) const { return time + kept_for_ < now; }
   void FollowTask();
 
-  RecordId IdOf(JoinSide side);
+  RecordId IdOf(JoinSide side) { return ids_[static_cast<size_t>(side)].Next(*context_); }
   Status WithoutKey(const Record& record, const KeptRecord& alone);
   // Finds the partners of a record at stream time `now`, and makes what comes of them.
   Status Meet(const KeptRecord& record, std::string_view key, int64_t now);
@@ -117,7 +118,7 @@ class StreamJoin final : public Processor {
   Status Late(const Record& record);
 
   // Of the store: join_store.cc.
-  Status OtherState(std::string_view why) const;
+  Status OtherState(std::string_view why) const { return dsl::OtherState(store_name_, why); }
   Status OpenStore(ProcessorContext& context);
   Status LoadAll();
   // *waits: the row, if it is one that waits; else it stays as it is.
@@ -143,7 +144,6 @@ class StreamJoin final : public Processor {
   const bool latest_;
   const int64_t grace_, kept_for_;  // past a record's time, ms
   const std::string turn_name_, store_name_, rows_to_, late_to_;
-  const std::string about_;  // what the store says of its rows
   JoinValue value_;
   Route route_;
   JoinReport report_;
@@ -158,7 +158,7 @@ class StreamJoin final : public Processor {
 
   KeyValueStore* store_ = nullptr;  // null: none
   bool whole_ = true;               // no record is in the store alone
-  bool says_join_ = false;          // the store says of what its rows are
+  StoreLabel label_;
   std::vector<KeptRecord*> dirty_;
   std::set<int64_t> stored_buckets_;
   std::optional<TimerKey> timer_;  // the first of those in the store
@@ -169,14 +169,7 @@ class StreamJoin final : public Processor {
   std::optional<std::string> alone_;
   FreshCache cache_;
 
-  // Where the last record of a side was read, and which it was.
-  struct Origin {
-    std::string topic;
-    int32_t partition = -1;
-    RecordId last = {.offset = -1};
-  };
-  std::array<Origin, kJoinSides> origins_ = {};
-  int64_t made_ = 0;  // by processors
+  std::array<RecordIds, kJoinSides> ids_;
 };
 
 }  // namespace kstream::dsl

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "dsl/row_processor.h"
+#include "dsl/store_label.h"
 
 namespace kstream::dsl {
 
@@ -30,15 +31,14 @@ class WindowedProcessor : public RowProcessor {
   Status Late(const Record& record);
 
   // kState: the store has other windows.
-  Status CheckWindows();
+  Status CheckWindows() { return label_.Check(*store(), store_name()); }
   // Whether the store says what windows it has: it does as soon as it has any.
-  bool says_windows() const { return says_windows_; }
-  Status SayWindows();
+  bool says_windows() const { return label_.said(); }
+  Status SayWindows() { return label_.Say(store()); }
 
  private:
   const std::string late_to_;
-  const std::string windows_;  // see kWindowsKey
-  bool says_windows_ = false;
+  StoreLabel label_;
   int64_t stream_time_ = kNoTime;
 };
 

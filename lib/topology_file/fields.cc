@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "kstream/nearest.h"
+#include "kstream/units.h"
 
 namespace kstream::topology_file {
 
@@ -76,6 +77,16 @@ Result<bool> TakeTable(Fields* fields, std::string_view field) {
   if (type == json::Type::kTrue || type == json::Type::kFalse) return type == json::Type::kTrue;
   return table->Error(
       fmt::format("'{}' is true, of records that are the rows of a table, or false", field));
+}
+
+Result<std::optional<std::chrono::milliseconds>> TakeDuration(Fields* fields,
+                                                              std::string_view field) {
+  const std::optional<FileValue> value = fields->Take(field);
+  if (!value) return std::optional<std::chrono::milliseconds>();
+  KSTREAM_ASSIGN_OR_RETURN(const std::string text, value->Text());
+  const Result<std::chrono::milliseconds> length = ParseDuration(text);
+  if (!length.ok()) return value->Error(fmt::format("'{}': {}", field, length.status().message()));
+  return std::optional(*length);
 }
 
 }  // namespace kstream::topology_file

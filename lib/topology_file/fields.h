@@ -3,6 +3,7 @@
 #ifndef KSTREAM_TOPOLOGY_FILE_FIELDS_H_
 #define KSTREAM_TOPOLOGY_FILE_FIELDS_H_
 
+#include <chrono>
 #include <optional>
 #include <set>
 #include <string>
@@ -50,6 +51,10 @@ class Fields {
 
 // Whether `field` says that the records are the rows of a table.
 Result<bool> TakeTable(Fields* fields, std::string_view field);
+
+// A length of time; nullopt: it is not there.
+Result<std::optional<std::chrono::milliseconds>> TakeDuration(Fields* fields,
+                                                              std::string_view field);
 
 // ": did you mean 'NAME'?" with the nearest of `names`, or nothing.
 std::string DidYouMean(std::string_view name, const std::vector<std::string_view>& names);

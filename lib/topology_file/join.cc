@@ -4,22 +4,12 @@
 #include <array>
 
 #include "kstream/joins.h"
-#include "kstream/units.h"
 #include "topology_file/node.h"
 
 namespace kstream::topology_file {
 namespace {
 
 using std::chrono::milliseconds;
-
-Result<std::optional<milliseconds>> TakeLength(Fields* fields, std::string_view name) {
-  const std::optional<FileValue> value = fields->Take(name);
-  if (!value) return std::optional<milliseconds>();
-  KSTREAM_ASSIGN_OR_RETURN(const std::string text, value->Text());
-  const Result<milliseconds> length = ParseDuration(text);
-  if (!length.ok()) return value->Error(fmt::format("'{}': {}", name, length.status().message()));
-  return std::optional<milliseconds>(*length);
-}
 
 Result<bool> TakeSwitch(Fields* fields, std::string_view name) {
   const std::optional<FileValue> value = fields->Take(name);
@@ -46,10 +36,10 @@ Status TakeMatch(Fields* fields, StreamJoinSpec* spec) {
 }
 
 Status TakeWindows(Fields* fields, StreamJoinSpec* spec) {
-  KSTREAM_ASSIGN_OR_RETURN(const auto within, TakeLength(fields, "within"));
-  KSTREAM_ASSIGN_OR_RETURN(const auto before, TakeLength(fields, "before"));
-  KSTREAM_ASSIGN_OR_RETURN(const auto after, TakeLength(fields, "after"));
-  KSTREAM_ASSIGN_OR_RETURN(const auto grace, TakeLength(fields, "grace"));
+  KSTREAM_ASSIGN_OR_RETURN(const auto within, TakeDuration(fields, "within"));
+  KSTREAM_ASSIGN_OR_RETURN(const auto before, TakeDuration(fields, "before"));
+  KSTREAM_ASSIGN_OR_RETURN(const auto after, TakeDuration(fields, "after"));
+  KSTREAM_ASSIGN_OR_RETURN(const auto grace, TakeDuration(fields, "grace"));
   if (after && spec->match != JoinMatch::kAll) {
     return fields->Take("after")->Error("'after' contradicts 'prior': what is later is not joined");
   }

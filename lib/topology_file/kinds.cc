@@ -27,7 +27,7 @@ constexpr Kind kKinds[] = {
     {"through", nullptr, nullptr, MakeThrough},
     {"aggregate", nullptr, LateOutput, MakeAggregate},
     {"join", JoinedParents, LateOutput, MakeJoin},
-    {"unique", nullptr, nullptr, NotYet},
+    {"unique", nullptr, UniqueRest, MakeUnique},
     {"peek", nullptr, nullptr, MakePeek},
     {"process", nullptr, nullptr, MakeProcess},
 };

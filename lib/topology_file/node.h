@@ -149,6 +149,8 @@ Status MakeAggregate(Node* node);
 Status MakeJoin(Node* node);
 Result<std::vector<NameInFile>> JoinedParents(Node* node);
 Result<std::vector<NameInFile>> LateOutput(Node* node);
+Status MakeUnique(Node* node);
+Result<std::vector<NameInFile>> UniqueRest(Node* node);
 
 }  // namespace kstream::topology_file
 

@@ -145,7 +145,8 @@ EOF
     assert_equal "$(comm -23 <(sed 's/.*: it takes //; s/, /\n/g' <<<"$stderr" | sort) fields)" ''
   done <<<"$kinds"
   # And of what stands in a node with state.
-  local -A sound=([aggregate]='"count":true' [join]='"left":"s","right":"s","within":"1s"')
+  local -A sound=([aggregate]='"count":true' [join]='"left":"s","right":"s","within":"1s"'
+    [unique]='"by":".","within":"1s"')
   for kind in "${!sound[@]}"; do
     from=$([[ $kind == join ]] || echo '"from":"s",')
     printf '{"nodes":{"s":{"source":"x"},"a":{%s"%s":{%s,"~":1}}}}' "$from" "$kind" "${sound[$kind]}" >a.json

@@ -55,6 +55,10 @@ sample_filter() {
     --not) echo "$1" ;;
     --table) echo "$1" -k .user -J ;;
     --else) echo "$1" rest.ndjson --partition .ts -J ;;
+    --unique-by) echo "$1" .user --within 2s --timestamp .ts -j 2 --partitions 3 ;;
+    --within) echo "$1" 9s --unique-by .user --timestamp .ts ;;
+    --grace) echo "$1" 1s --unique-by .user --within 9s --timestamp .ts --else rest.ndjson --partition .amount ;;
+    --store) echo "$1" mine --unique-by .user --within 9s --timestamp .ts -G app --state-dir state ;;
     *) sample "$1" ;;
   esac
 }

@@ -222,6 +222,18 @@ Json Join(const PlanNode& node, const StreamJoinSpec& spec, ExpressionPrinter* p
   return json;
 }
 
+// `key`: the node before a repartition. What it filters out and what repeats meet in a merge.
+Json Unique(const PlanNode& node, const DistinctSpec& spec, const PlanNode* key,
+            ExpressionPrinter* printer) {
+  const Expression& by = key ? std::get<DistinctKeySpec>(key->spec).by : *spec.by;
+  Json unique = {{"by", printer->Put(by)}, {"within", Print(spec.within)}};
+  if (spec.grace) unique["grace"] = Print(*spec.grace);
+  if (!spec.rest.empty()) unique["rest"] = node.name + "-rest";
+  Json json = {{"from", (key ? *key : node).parents.front()}, {"unique", std::move(unique)}};
+  if (!spec.store.empty()) json["store"] = spec.store;
+  return json;
+}
+
 // Nodes of a repartition, which stand between a group and its aggregate.
 bool BelongsToRepartition(const PlanNode& node) {
   const auto* source = std::get_if<SourceSpec>(&node.spec);
@@ -229,6 +241,9 @@ bool BelongsToRepartition(const PlanNode& node) {
   constexpr auto kKind = Location::Kind::kRepartition;
   return (source && source->inputs.front().kind == kKind) || (sink && sink->output.kind == kKind);
 }
+
+// What gives a sink with two parents its records.
+std::string MergeOf(const PlanNode& sink) { return sink.name + "-all"; }
 
 // Which of the node before it a sink takes, and by which expression it chooses partitions.
 Json Outlet(const StagePlan& plan, const PlanNode& node, const SinkSpec& sink,
@@ -248,14 +263,18 @@ Json Outlet(const StagePlan& plan, const PlanNode& node, const SinkSpec& sink,
   };
   if (const auto* aggregate = std::get_if<AggregateSpec>(&parent->spec)) choose(*aggregate);
   if (const auto* join = std::get_if<StreamJoinSpec>(&parent->spec)) choose(*join);
+  if (const auto* distinct = std::get_if<DistinctSpec>(&parent->spec)) {
+    partition = &distinct->route.partition;
+    if (node.name == distinct->rest) from += "-rest";
+  }
   Json json = Sink(node, sink, partition && *partition ? &**partition : nullptr, printer);
-  json["from"] = from;
+  json["from"] = node.parents.size() == 1 ? from : MergeOf(node);
   return json;
 }
 
 Json Nodes(const StagePlan& plan, ExpressionPrinter* printer) {
   Json nodes = Json::object();
-  const PlanNode* group = nullptr;
+  const PlanNode *group = nullptr, *key = nullptr;
   for (const PlanNode& node : plan.nodes) {
     if (BelongsToRepartition(node)) continue;
     if (std::holds_alternative<GroupBySpec>(node.spec)) {
@@ -268,7 +287,16 @@ Json Nodes(const StagePlan& plan, ExpressionPrinter* printer) {
       nodes[node.name] = Source(node, *source, printer);
     } else if (const auto* filter = std::get_if<FilterSpec>(&node.spec)) {
       AddFilter(node, *filter, printer, &nodes);
+    } else if (std::holds_alternative<DistinctKeySpec>(node.spec)) {
+      key = &node;
+    } else if (const auto* distinct = std::get_if<DistinctSpec>(&node.spec)) {
+      nodes[node.name] = Unique(node, *distinct, key, printer);
     } else if (const auto* sink = std::get_if<SinkSpec>(&node.spec)) {
+      if (node.parents.size() > 1) {
+        for (const std::string& parent : node.parents) {
+          nodes[MergeOf(node)]["merge"].push_back(parent + "-rest");
+        }
+      }
       nodes[node.name] = Outlet(plan, node, *sink, printer);
     } else {
       nodes[node.name] = Map(node, printer);

@@ -287,6 +287,13 @@ FlagGroup Running(StageOptions* o) {
 
 }  // namespace
 
+Setter SetDuration(std::optional<std::chrono::milliseconds>* target) {
+  return [target](std::string_view text) {
+    KSTREAM_ASSIGN_OR_RETURN(*target, ParseDuration(text));
+    return Status::Ok();
+  };
+}
+
 Setter SetExpression(std::optional<Expression>* target, std::vector<std::string> names) {
   return [target, names](std::string_view text) {
     if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {

@@ -42,6 +42,7 @@ struct StageOptions {
 
 // Compiles the value of a flag, which must not be blank; `names` as Expression::Compile takes them.
 Setter SetExpression(std::optional<Expression>* target, std::vector<std::string> names = {});
+Setter SetDuration(std::optional<std::chrono::milliseconds>* target);
 
 // --brokers, --config and -X: how the home cluster is reached.
 Flag BrokersFlag(StageOptions* options);

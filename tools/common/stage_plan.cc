@@ -167,6 +167,22 @@ bool ReadsTopics(const SourceSpec& source) {
   return std::ranges::any_of(source.inputs, &Location::is_topic);
 }
 
+// The default grouper gives each partition number to one task, so that a topic's own keys are
+// together; any other grouping may scatter them, as a key of another expression does. Files are
+// spread by the key that they are read with.
+bool KeysScattered(const SourceSpec& source, const RuntimeOptions& runtime) {
+  if (!ReadsTopics(source) || runtime.grouper == "single") return false;
+  const bool several = source.inputs.size() > 1 || source.inputs.front().is_pattern();
+  return source.key || runtime.grouper != "default" ||
+         (several && runtime.app.empty());  // with an app their partitions must be equal in number
+}
+
+bool GroupsScattered(const SourceSpec& source, const RuntimeOptions& runtime, bool by_key) {
+  if (!ReadsTopics(source)) return runtime.partitions > 1 && !by_key;
+  if (runtime.grouper == "single") return false;
+  return !by_key || KeysScattered(source, runtime);
+}
+
 Status CheckSources(const StagePlan& plan, const Places& places) {
   const bool topics = std::ranges::any_of(plan.nodes, [](const PlanNode& node) {
     const auto* source = std::get_if<SourceSpec>(&node.spec);
@@ -190,6 +206,15 @@ void AddSink(const StageOptions& options, std::string name, Location output, std
   sink.output = std::move(output);
   sink.partition_of_record = options.partition.has_value();
   plan->nodes.push_back({std::move(name), {std::move(parent)}, std::move(sink)});
+}
+
+void AddRepartition(std::string parent, std::string sink, std::string source,
+                    const std::string& topic, StagePlan* plan) {
+  const Location via = Location::Repartition(topic);
+  const SerdeNames serdes = plan->runtime.serdes;
+  plan->nodes.push_back(
+      {std::move(sink), {std::move(parent)}, SinkSpec{.output = via, .serdes = serdes}});
+  plan->nodes.push_back({std::move(source), {}, SourceSpec{.inputs = {via}, .serdes = serdes}});
 }
 
 Status CheckStoreName(const std::string& store) {
@@ -248,6 +273,8 @@ Result<ProcessorSupplier> SupplierOf(const PlanNode& node) {
   if (const auto* filter = std::get_if<FilterSpec>(&node.spec)) return Filter(*filter);
   if (const auto* group = std::get_if<GroupBySpec>(&node.spec)) return GroupBy(*group);
   if (const auto* aggregate = std::get_if<AggregateSpec>(&node.spec)) return Aggregate(*aggregate);
+  if (const auto* key = std::get_if<DistinctKeySpec>(&node.spec)) return DistinctKey(*key);
+  if (const auto* distinct = std::get_if<DistinctSpec>(&node.spec)) return Distinct(*distinct);
   return Map(std::get<MapSpec>(node.spec));
 }
 
@@ -272,6 +299,7 @@ std::string StoreOf(const PlanNode& node) {
   if (const auto* aggregate = std::get_if<AggregateSpec>(&node.spec)) return aggregate->store;
   if (const auto* group = std::get_if<GroupBySpec>(&node.spec)) return group->table;
   if (const auto* join = std::get_if<StreamJoinSpec>(&node.spec)) return join->store;
+  if (const auto* distinct = std::get_if<DistinctSpec>(&node.spec)) return distinct->store;
   return "";
 }
 
@@ -339,6 +367,11 @@ std::vector<std::pair<std::string, const Expression*>> Expressions(const PlanNod
   } else if (const auto* join = std::get_if<StreamJoinSpec>(&node.spec)) {
     add("value", join->value);
     add_route(join->route);
+  } else if (const auto* key = std::get_if<DistinctKeySpec>(&node.spec)) {
+    all.emplace_back("unique-by", &key->by);
+  } else if (const auto* distinct = std::get_if<DistinctSpec>(&node.spec)) {
+    add("unique-by", distinct->by);
+    add_route(distinct->route);
   }
   return all;
 }

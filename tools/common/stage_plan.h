@@ -27,7 +27,7 @@ struct PlanNode {
   std::string name;
   std::vector<std::string> parents;
   std::variant<SourceSpec, FilterSpec, MapSpec, SinkSpec, GroupBySpec, AggregateSpec,
-               StreamJoinSpec>
+               StreamJoinSpec, DistinctKeySpec, DistinctSpec>
       spec;
 };
 
@@ -78,6 +78,10 @@ Status AddSource(const StageOptions& options, const Places& places, std::string 
 Status CheckSources(const StagePlan& plan, const Places& places);
 // Whether some input of a source is a topic.
 bool ReadsTopics(const SourceSpec& source);
+// Whether records of one key, as they come, may be in several tasks.
+bool KeysScattered(const SourceSpec& source, const RuntimeOptions& runtime);
+// Whether those of one group may be; `by_key`: a group is a key.
+bool GroupsScattered(const SourceSpec& source, const RuntimeOptions& runtime, bool by_key);
 
 // What --output says; stdout when it was not given.
 std::string OutputOf(const StageOptions& options);
@@ -85,6 +89,9 @@ std::string OutputOf(const StageOptions& options);
 // Adds a sink that is called `name` and writes to `output`.
 void AddSink(const StageOptions& options, std::string name, Location output, std::string parent,
              StagePlan* plan);
+// Sends what `parent` gives through the repartition topic of that name: nodes `sink` and `source`.
+void AddRepartition(std::string parent, std::string sink, std::string source,
+                    const std::string& topic, StagePlan* plan);
 // Adds what rows that a stage makes go to: the sink "out", of JSON whatever the values were, and,
 // if `late` (what --late says) is not empty, the sink "late" for records that come too late.
 Status AddRowSinks(const StageOptions& options, const Places& places, const std::string& late,

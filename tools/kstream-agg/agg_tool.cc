@@ -80,13 +80,6 @@ Setter ChooseEmit(std::optional<Emit>* emit, std::chrono::milliseconds* every) {
   };
 }
 
-Setter SetDuration(std::optional<std::chrono::milliseconds>* target) {
-  return [target](std::string_view text) {
-    KSTREAM_ASSIGN_OR_RETURN(*target, ParseDuration(text));
-    return Status::Ok();
-  };
-}
-
 Flag FunctionFlag(std::string_view names, std::string_view help, Kind kind,
                   std::vector<AggregateFunction>* functions) {
   return {
@@ -271,47 +264,26 @@ Status AggTool::SetEmit(bool topics, AggregateSpec* spec) const {
       "of an application goes on: use update, change or every:DUR");
 }
 
-// The default grouper gives each partition number to one task, so that a topic's own keys are
-// together; any other grouping may scatter them, as a key of another expression does. Files are
-// spread by the key that they are read with.
-bool AggTool::KeysScattered(const SourceSpec& source) const {
-  const RuntimeOptions& runtime = options_.runtime;
-  if (!ReadsTopics(source) || runtime.grouper == "single") return false;
-  const bool several = source.inputs.size() > 1 || source.inputs.front().is_pattern();
-  return source.key || runtime.grouper != "default" ||
-         (several && runtime.app.empty());  // with an app their partitions must be equal in number
-}
-
-bool AggTool::GroupsScattered(const SourceSpec& source) const {
-  const RuntimeOptions& runtime = options_.runtime;
-  const bool by_key = !by_ || by_->text() == "$key";
-  if (!ReadsTopics(source)) return runtime.partitions > 1 && !by_key;
-  if (runtime.grouper == "single") return false;
-  return !by_key || (!table_ && KeysScattered(source));
-}
-
 std::string AggTool::AddGrouping(const SourceSpec& source, AggregateSpec* spec,
                                  StagePlan* plan) const {
   std::string parent = "in";
-  const auto repartition = [&](const std::string& sink, const std::string& below,
-                               const std::string& topic) {
-    const Location via = Location::Repartition(topic);
-    plan->nodes.push_back({sink, {parent}, SinkSpec{.output = via, .serdes = spec->serdes}});
-    plan->nodes.push_back({below, {}, SourceSpec{.inputs = {via}, .serdes = spec->serdes}});
-    parent = below;
-  };
   GroupBySpec group{.by = by_ ? *by_ : *Expression::Compile("$key"), .serdes = spec->serdes};
   if (table_) {
     group.table = store_ + "-rows";
-    if (KeysScattered(source)) repartition("rekey", "rows", group.table);
+    if (KeysScattered(source, options_.runtime)) {
+      AddRepartition(parent, "rekey", "rows", group.table, plan);
+      parent = "rows";
+    }
   }
-  const bool scattered = GroupsScattered(source);
+  const bool by_key = group.by.text() == "$key";
+  const bool scattered = !(table_ && by_key) && GroupsScattered(source, options_.runtime, by_key);
   if (!scattered && !table_) return parent;
   spec->by.reset();
   plan->nodes.push_back({"group", {parent}, std::move(group)});
   parent = "group";
-  if (scattered) repartition("repartition", "grouped", store_);
-  return parent;
+  if (!scattered) return parent;
+  AddRepartition(parent, "repartition", "grouped", store_, plan);
+  return "grouped";
 }
 
 // Said once, since no result shows it.

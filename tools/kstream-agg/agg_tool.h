@@ -29,9 +29,6 @@ class AggTool : public StageTool {
   Status SetFold(AggregateSpec* spec) const;
   Status SetWindow(bool topics, AggregateSpec* spec) const;
   Status SetEmit(bool topics, AggregateSpec* spec) const;
-  // Whether records of one key, as they come, may be in several tasks; and those of one group.
-  bool KeysScattered(const SourceSpec& source) const;
-  bool GroupsScattered(const SourceSpec& source) const;
   // Adds what brings records of a group, or rows of a table, together. Returns the last node of it.
   std::string AddGrouping(const SourceSpec& source, AggregateSpec* spec, StagePlan* plan) const;
   void NoteReplays(const SourceSpec& source) const;

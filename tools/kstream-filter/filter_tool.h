@@ -2,6 +2,8 @@
 #ifndef KSTREAM_TOOLS_KSTREAM_FILTER_FILTER_TOOL_H_
 #define KSTREAM_TOOLS_KSTREAM_FILTER_FILTER_TOOL_H_
 
+#include <chrono>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -22,8 +24,15 @@ class FilterTool : public StageTool {
   Status AddNodes(const Places& places, StagePlan* plan) override;
 
  private:
+  Status CheckUnique() const;
+  // Adds what leaves out repeats of what "filter" keeps.
+  Status AddUnique(StagePlan* plan) const;
+
   bool negate_ = false, table_ = false;
   std::string rest_;  // --else; empty: not given
+  std::optional<Expression> unique_by_;
+  std::optional<std::chrono::milliseconds> within_, grace_;
+  std::string store_;  // empty: not given
 };
 
 }  // namespace kstream::tools

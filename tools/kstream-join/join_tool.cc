@@ -4,17 +4,8 @@
 
 #include <utility>
 
-#include "kstream/units.h"
-
 namespace kstream::tools {
 namespace {
-
-Setter SetLength(std::optional<std::chrono::milliseconds>* target) {
-  return [target](std::string_view text) {
-    KSTREAM_ASSIGN_OR_RETURN(*target, ParseDuration(text));
-    return Status::Ok();
-  };
-}
 
 Setter ChooseType(JoinType* type) {
   return [type](std::string_view text) {
@@ -44,22 +35,22 @@ FlagGroup JoinTool::OwnFlags() {
   flags.push_back({.names = "--within",
                    .metavar = "DUR",
                    .help = "join records of equal keys whose times differ by DUR at most",
-                   .set = SetLength(&within_)});
+                   .set = SetDuration(&within_)});
   flags.push_back({.names = "--before",
                    .metavar = "DUR",
                    .help = "join right records that are earlier than the left one by DUR at most "
                            "(default 0s, or --within)",
-                   .set = SetLength(&before_)});
+                   .set = SetDuration(&before_)});
   flags.push_back({.names = "--after",
                    .metavar = "DUR",
                    .help = "join right records that are later than the left one by DUR at most "
                            "(default 0s, or --within)",
-                   .set = SetLength(&after_)});
+                   .set = SetDuration(&after_)});
   flags.push_back({.names = "--grace",
                    .metavar = "DUR",
                    .help = "how long past its window a record waits for others that are out of "
                            "order (default 0s)",
-                   .set = SetLength(&grace_)});
+                   .set = SetDuration(&grace_)});
   flags.push_back({.names = "--prior",
                    .metavar = "",
                    .help = "join only right records that are earlier than the left one",
@@ -166,11 +157,7 @@ std::string JoinTool::Gathered(const std::string& side, StagePlan* plan) const {
   const bool left = side == "left";
   const auto& source = std::get<SourceSpec>(plan->nodes[left ? 0 : 1].spec);
   if (!Scattered(source)) return side;
-  const Location topic = Location::Repartition(store_ + "-" + side);
-  const SerdeNames serdes = options_.runtime.serdes;
-  plan->nodes.push_back(
-      {side + "-repartition", {side}, SinkSpec{.output = topic, .serdes = serdes}});
-  plan->nodes.push_back({side + "-keyed", {}, SourceSpec{.inputs = {topic}, .serdes = serdes}});
+  AddRepartition(side, side + "-repartition", side + "-keyed", store_ + "-" + side, plan);
   return side + "-keyed";
 }
 

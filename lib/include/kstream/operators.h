@@ -61,6 +61,47 @@ struct MapSpec {
 // `$out` is the value made. kUsage when a serde is unknown.
 KSTREAM_EXPORT Result<ProcessorSupplier> Map(MapSpec spec);
 
+// Which records repeat another one, and so are left out.
+struct DistinctSpec {
+  // The unique key. Null or missing: the record repeats nothing. Without it, what DistinctKey has
+  // said before a repartition.
+  std::optional<Expression> by = {};
+  std::chrono::milliseconds within{0};
+  // How far out of order records may be for each repeat to be found; without it, as `within`.
+  std::optional<std::chrono::milliseconds> grace = {};
+  std::string store = {};  // a key-value store of this operator alone; empty: it stays in memory
+  // Names of children; an empty name means all children. With `rest`, repeats go there.
+  std::string kept = {}, rest = {};
+  RouteSpec route = {};
+  SerdeNames serdes = {};
+};
+
+// Forwards a record untouched unless one of the same unique key was forwarded whose event time is
+// no further than `within` from its own, before or after (KIP-655). Of equal times the first that
+// comes is kept. A repeat is not remembered: what lies near to repeats alone is kept. How many
+// repeats there were is told in the log when the operator closes.
+//
+// What is kept is remembered until stream time has moved by `within` plus `grace` since it came. A
+// record that comes later than `grace` allows is held against what is remembered still; how many of
+// those were kept is told too. A record without a time, or with one past the year 9999, is bad.
+//
+// After a restart no record is missing, and nothing more comes twice than what the guarantee
+// allows: at least once, a record that was kept and is read again is kept again.
+//
+// kUsage: `within` is not longer than 0; `grace` less than 0; either past the year 9999; `rest`
+// without `kept`; an unknown serde.
+KSTREAM_EXPORT Result<ProcessorSupplier> Distinct(DistinctSpec spec);
+
+struct DistinctKeySpec {
+  Expression by;
+  SerdeNames serdes = {};
+};
+
+// What stands before the repartition where records of one unique key are in several tasks: takes
+// each record, under the key that it has, to the task of its unique key, which it tells Distinct in
+// a header that Distinct takes off.
+KSTREAM_EXPORT Result<ProcessorSupplier> DistinctKey(DistinctKeySpec spec);
+
 struct GroupBySpec {
   Expression by;  // null or missing: the record is of no group
   SerdeNames serdes = {};

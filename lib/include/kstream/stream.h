@@ -23,6 +23,7 @@
 #ifndef KSTREAM_STREAM_H_
 #define KSTREAM_STREAM_H_
 
+#include <chrono>
 #include <concepts>
 #include <functional>
 #include <memory>
@@ -48,6 +49,7 @@ namespace kstream {
 class GroupedStream;  // kstream/table.h
 class GroupedTable;
 class Table;
+struct DistinctSpec;    // kstream/operators.h
 struct JoinWindows;     // kstream/windows.h
 struct StreamJoinSpec;  // kstream/joins.h
 struct TableJoinSpec;
@@ -174,6 +176,13 @@ class KSTREAM_EXPORT Stream {
   // The same records, as those of a node `name`: for a processor that forwards to a child by name.
   // With `serdes`, expressions see them through these.
   Stream As(std::string name, std::optional<SerdeNames> serdes = {}) const;
+  // Without the records that repeat another one: see kstream/operators.h. `name` is that of the
+  // node, and of its store and repartition topic unless the specification names a store. Unless the
+  // unique key is `$key`, and the stream not re-keyed, records go through the topic
+  // "<app>-<store>-repartition", and the stream is re-keyed after it.
+  Stream Distinct(const StreamExpression& by, std::chrono::milliseconds within,
+                  const std::string& name) const;
+  Stream Distinct(DistinctSpec spec, const std::string& name) const;
   // Looks at each record, which goes on untouched.
   Stream Peek(Action action, std::string name = {}) const;
   // A processor of one's own, with the stores that it is to see. It may change the key.
