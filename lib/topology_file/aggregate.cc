@@ -252,7 +252,14 @@ Status MakeAggregate(Node* node) {
     return node->value().Error(status.message());
   }
   if (!late) {
-    node->Give(groups.Aggregate(std::move(spec), store).ToStream(), false);
+    // Rows of windows have more in their keys than the group.
+    const bool windowed = spec.window.has_value();
+    Table rows = groups.Aggregate(std::move(spec), store);
+    if (windowed) {
+      node->Give(rows.ToStream(), false);
+    } else {
+      node->GiveTable(std::move(rows));
+    }
     return Status::Ok();
   }
   KSTREAM_ASSIGN_OR_RETURN(spec.late, late->Text());

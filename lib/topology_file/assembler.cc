@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <set>
 
 #include "topology/names.h"
@@ -46,12 +47,15 @@ Result<FileValue::Member> KindOf(const Fields& fields) {
                                            fmt::join(KindNames(), ", ")));
 }
 
-// The node in single quotes that a message names first; empty: none.
-std::string_view FirstQuoted(std::string_view message) {
-  const size_t begin = message.find('\'');
-  if (begin == message.npos) return {};
-  const size_t end = message.find('\'', begin + 1);
-  return end == message.npos ? std::string_view() : message.substr(begin + 1, end - begin - 1);
+// Where a message first quotes this name, or one that was made of it: 'NAME' or 'NAME-left'.
+size_t Quoted(std::string_view message, std::string_view name) {
+  const std::string quoted = fmt::format("'{}", name);
+  size_t at = name.empty() ? message.npos : message.find(quoted);
+  for (; at != message.npos; at = message.find(quoted, at + 1)) {
+    const std::string_view rest = message.substr(at + quoted.size());
+    if (rest.starts_with('\'') || rest.starts_with('-')) break;
+  }
+  return at;
 }
 
 }  // namespace
@@ -177,15 +181,19 @@ Status Assembler::Make(size_t number) {
   return Status::Ok();
 }
 
+// Messages name what they are about before anything else. Of names that begin alike the longest is
+// meant.
 Status Assembler::At(const Status& mistake) const {
-  const std::string_view named = FirstQuoted(mistake.message());
   const Declared* best = nullptr;
+  std::pair<size_t, ptrdiff_t> best_rank = {mistake.message().npos, PTRDIFF_MIN};
   for (const Declared& declared : declared_) {
     const TopologyFileNode& node = declared.node.shown();
-    const bool exact = node.name == named || node.store == named;
-    // Of a kind that takes several nodes their names begin with the one in the file.
-    const bool begins = !exact && best == nullptr && named.starts_with(node.name + "-");
-    if (exact || begins) best = &declared;
+    for (const std::string& name : {node.name, node.store}) {
+      const std::pair rank(Quoted(mistake.message(), name), -std::ssize(name));
+      if (rank >= best_rank) continue;
+      best = &declared;
+      best_rank = rank;
+    }
   }
   return best == nullptr ? nodes_value_.At(mistake) : best->name.at.At(mistake);
 }

@@ -67,4 +67,14 @@ void Node::GiveAs(const std::string& output, Stream stream, bool scattered) {
   assembly_->outputs.insert_or_assign(output, Upstream{std::move(stream), scattered});
 }
 
+void Node::GiveTable(Table table) {
+  Give(table.ToStream(), false);
+  assembly_->tables.insert_or_assign(name(), std::move(table));
+}
+
+const Table* Node::table(size_t i) const {
+  const auto found = assembly_->tables.find(shown_.parents[i]);
+  return found == assembly_->tables.end() ? nullptr : &found->second;
+}
+
 }  // namespace kstream::topology_file

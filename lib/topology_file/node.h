@@ -35,8 +35,9 @@ struct Assembly {
   bool one_task = false;  // whether each stage is one task, in which all records meet
   StreamBuilder builder;
   std::map<std::string, Upstream, std::less<>> outputs = {};  // by the names that `from` takes
-  std::map<std::string, std::string> stores = {};             // whose each is
-  std::vector<TopologyFileNode> nodes = {};                   // as they were made
+  std::map<std::string, Table, std::less<>> tables = {};  // those of them that are changes of one
+  std::map<std::string, std::string> stores = {};         // whose each is
+  std::vector<TopologyFileNode> nodes = {};               // as they were made
 };
 
 class Node {
@@ -58,6 +59,8 @@ class Node {
   const Upstream& parent(size_t i = 0) const {
     return assembly_->outputs.find(shown_.parents[i])->second;
   }
+  // The table whose changes that gives; null: it is a stream.
+  const Table* table(size_t i) const;
   size_t parents() const { return shown_.parents.size(); }
 
   // Compiles an expression, and shows it as `field`.
@@ -84,6 +87,7 @@ class Node {
   // It gives this stream under its name, or as one of its outputs.
   void Give(Stream stream, bool scattered) { GiveAs(name(), std::move(stream), scattered); }
   void GiveAs(const std::string& output, Stream stream, bool scattered);
+  void GiveTable(Table table);
 
   const TopologyFileNode& shown() const { return shown_; }
 

@@ -124,7 +124,7 @@ Status MakeTable(Node* node) {
   KSTREAM_ASSIGN_OR_RETURN(SourceSpec source, TakeSource(node));
   KSTREAM_ASSIGN_OR_RETURN(const std::string store, node->TakeStore());
   node->ShowReach(TopologyFileNode::kForGood);
-  node->Give(node->assembly().builder.Table(std::move(source), store).ToStream(), false);
+  node->GiveTable(node->assembly().builder.Table(std::move(source), store));
   return Status::Ok();
 }
 

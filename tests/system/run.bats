@@ -236,4 +236,8 @@ EOF
   assert_equal "$(jq -s 'all(.orders == (.skus | length) and .orders > 1)' <<<"$output")" true
   try 0 kstream-run "$examples/fraud.json" --set ORDERS="$examples/orders.ndjson" --set SUSPECTS=-
   assert_equal "$(jq -s 'length > 0 and all(.large > 200 and .after_ms > 0)' <<<"$output")" true
+  try 0 kstream-run "$examples/enrichment.json" --set ORDERS="$examples/orders.ndjson" \
+    --set USERS="$examples/users.ndjson" --set ENRICHED=- --set UNKNOWN=unknown.ndjson
+  assert_equal "$(jq -rs 'map(select(.user == "ana").country) | join(" ")' <<<"$output")" 'ES PT'
+  assert_equal "$(jq -r .user unknown.ndjson)" hana
 }

@@ -44,6 +44,8 @@ class KSTREAM_EXPORT Table {
   const Stream& ToStream() const { return changes_; }
   // The store that keeps it: what Stream::Process names to read it.
   const std::string& store() const { return store_; }
+  // Whether that has the rows as they are, so that whoever joins with them needs none of its own.
+  bool keeps_rows() const { return keeps_rows_; }
 
   // Rows by group, for a table to be made of them: a row that changes is taken out of the group
   // that it was in and into the one that it is in now. Rows go through the repartition topic

@@ -123,6 +123,45 @@ TEST(TopologyFileTest, AJoinBringsBothSidesTogetherByKey) {
   EXPECT_THAT(Described(nodes(""), RuntimeOptions()), Not(HasSubstr("repartition")));
 }
 
+TEST(TopologyFileTest, AJoinWithATableIsToldByItsNodes) {
+  const auto nodes = [](const std::string& left, const std::string& right,
+                        const std::string& fields = "", const std::string& more = "") {
+    return R"("s":{"source":"orders"},"k":{"from":"s","select-key":".k"},"u":{"table":"users"},
+      "v":{"table":"others"},"n":{"from":"s","aggregate":{"count":true}},
+      "w":{"from":"s","aggregate":{"count":true,"window":"tumbling:1m"}},
+      "j":{"join":{"left":")" +
+           left + R"(","right":")" + right + "\"" + fields + "}" + more +
+           R"(},"out":{"from":"j","sink":"out"})";
+  };
+  const std::string text = Described(nodes("s", "u", R"(,"type":"left")"));
+  EXPECT_THAT(text, HasSubstr("does join-table --type left"));
+  // The rows are in the table's own store.
+  EXPECT_THAT(text, Not(HasSubstr("store j\n")));
+  EXPECT_THAT(text, Not(HasSubstr("repartition")));
+  EXPECT_THAT(Described(nodes("k", "u")), HasSubstr("output repartition:j-left"));
+  EXPECT_THAT(Described(nodes("s", "u", R"(,"left-key":".k")")),
+              HasSubstr("output repartition:j-left"));
+  // Those of an aggregate are kept by whoever joins with them.
+  EXPECT_THAT(Described(nodes("s", "n", "", R"(,"store":"mine")")), HasSubstr("store mine\n"));
+  const std::string tables = Described(nodes("u", "v", R"(,"type":"outer")"));
+  EXPECT_THAT(tables, HasSubstr("does join-tables --type outer"));
+  EXPECT_THAT(tables, HasSubstr("store j-left\n"));
+  // A table's changes are a stream to the left of one; rows of windows are no table.
+  EXPECT_THAT(Described(nodes("u", "s", R"(,"within":"1s")")), HasSubstr("does join --type inner"));
+  EXPECT_THAT(Described(nodes("s", "w", R"(,"within":"1s")")), HasSubstr("does join --type inner"));
+
+  EXPECT_THAT(Refusal(Nodes(nodes("s", "u", R"(,"type":"outer")"))),
+              HasSubstr("f:4:19: a row of a table does not come out alone"));
+  EXPECT_THAT(Refusal(Nodes(nodes("s", "u", R"(,"within":"1s")"))),
+              HasSubstr("f:4:43: the join of 'j' has no field 'within'"));
+  EXPECT_THAT(Refusal(Nodes(nodes("s", "u", "", R"(,"store":"x")"))),
+              HasSubstr("node 'j' has no field 'store'"));
+  RuntimeOptions by_topic = Kafka();
+  by_topic.grouper = "by-topic";
+  EXPECT_THAT(Refusal(Nodes(nodes("s", "u")), by_topic),
+              HasSubstr("--grouper by-topic keeps them apart"));
+}
+
 TEST(TopologyFileTest, OptionsHaveTheNamesOfFlags) {
   const auto file = TopologyFile::Parse(
       R"({"app":"a","threads":3,"eos":true,"version":7,"commit-interval":"5s","dry-run":false,
@@ -206,6 +245,9 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{R"("in":{"source":"x"},"o":{"from":"in","sink":"x"})",
                 "f:1:31: sink 'o' writes topic:x, which source 'in' reads: the stage would read "
                 "what it writes"},
+        Refused{R"("it's":{"source":"x"},"it's-o":{"from":"it's","sink":"x"})",
+                "f:1:33: sink 'it's-o' writes topic:x, which source 'it's' reads: the stage would "
+                "read what it writes"},
         Refused{R"("in":{"source":"x"},"a":{"from":"in","aggregate":{"count":true},"store":"s"},
                    "b":{"from":"in","aggregate":{"count":true},"store":"s"})",
                 "f:2:72: another node, 'a', has a store that is named 's', too: give each its own"},
