@@ -12,9 +12,9 @@
 namespace kstream::runtime {
 namespace {
 
-// What a thread with state takes in a second and a half, about: records that wait for it cost
-// memory, and one that has stores has other uses for it.
-constexpr int kMostAheadWithState = 350'000;
+// What a thread with state takes in half a second, about: each record that waits for it costs half
+// a kilobyte beside its own bytes, and one that has stores has other uses for memory.
+constexpr int kMostAheadWithState = 150'000;
 
 using std::chrono::milliseconds;
 using transport::PartitionOffset;

@@ -116,9 +116,10 @@ std::string Get(const rd_kafka_conf_t* conf, const char* name) {
 }
 
 Result<Conf> ConsumerConf(const Options& options, const ConsumerOptions& consumer) {
-  // A full local queue stops fetching for a whole second (before librdkafka 2.2), so it must hold a
-  // second's worth. Bytes are those of keys and values alone, and each message costs some 400 more:
-  // without a limit to their number, small ones that wait for a slow stage would take gigabytes.
+  // A full local queue stops fetching for a whole second (before librdkafka 2.2) if nothing wakes
+  // it, so it had better hold what is taken meanwhile. Bytes are those of keys and values alone,
+  // and each message costs some 400 more: without a limit to their number, small ones that wait for
+  // a slow stage would take gigabytes.
   const int threads = std::max(consumer.threads, 1);
   const int queue = std::max(65536 / threads, 4096);
   const int messages = std::max(consumer.most_ahead / threads, 40'000);

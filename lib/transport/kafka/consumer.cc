@@ -164,10 +164,19 @@ Status KafkaConsumer::AnswerRevoke() {
 }
 
 Status KafkaConsumer::Pause(std::span<const TopicPartition> partitions) {
+  SetPaused(partitions, true);
   return ClusterError(rd_kafka_pause_partitions(client(), ToList(partitions).get()), "pausing");
 }
 
+void KafkaConsumer::SetPaused(std::span<const TopicPartition> partitions, bool paused) {
+  for (const TopicPartition& partition : partitions) {
+    const auto found = positions_.find(partition);
+    if (found != positions_.end()) found->second.paused = paused;
+  }
+}
+
 Status KafkaConsumer::Resume(std::span<const TopicPartition> partitions) {
+  SetPaused(partitions, false);
   return ClusterError(rd_kafka_resume_partitions(client(), ToList(partitions).get()), "resuming");
 }
 

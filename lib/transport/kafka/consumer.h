@@ -74,6 +74,8 @@ class KafkaConsumer : public Consumer {
     int64_t asked = kNoOffset;     // where reading began
     int64_t next = -1;             // records before it are stale
     std::optional<int64_t> ended;  // in the batch being filled: the end follows its last record
+    bool at_end = false;           // nothing has come since its end
+    bool paused = false;
   };
 
   KafkaConsumer(bool grouped, bool stays) : grouped_(grouped), stays_(stays) {}
@@ -82,6 +84,7 @@ class KafkaConsumer : public Consumer {
   static void OnEventQueued(rd_kafka_t* client, void* records);
   static void OnRebalance(rd_kafka_t* client, rd_kafka_resp_err_t event,
                           rd_kafka_topic_partition_list_t* partitions, void* opaque);
+  void SetPaused(std::span<const TopicPartition> partitions, bool paused);
   void OnRevoked(const rd_kafka_topic_partition_list_t* partitions, bool at_once);
   // False when the group has not answered the join in time.
   bool AwaitJoin();
@@ -92,6 +95,8 @@ class KafkaConsumer : public Consumer {
   void DropQueues();
   // Sends what is fetched of partitions that were assigned to records_.
   void Forward();
+  // Lets a client that sleeps look again what is to be fetched.
+  void Wake();
   // The position that a message belongs to; null when its partition is not read any more.
   Position* Find(const rd_kafka_message_t& message);
   Status Fill(KafkaBatch* batch);
@@ -113,6 +118,8 @@ class KafkaConsumer : public Consumer {
   std::map<TopicPartition, Position> positions_;
   std::set<TopicPartition> unheard_;             // nothing has come since Assign
   std::map<TopicPartition, int64_t> committed_;  // as Committed() told, for messages
+
+  Clock::time_point woken_;  // when Wake has asked a broker
 
   // Noted by the callback, handed out by the Poll that serves it.
   std::vector<TopicPartition> assigned_, revoked_, lost_;

@@ -22,6 +22,9 @@ constexpr size_t kBatchEvents = 16;  // callbacks are served beside them
 constexpr std::chrono::seconds kAnswerLimit{2};
 // A partition whose forwarding may have been undone is not waited for longer.
 constexpr std::chrono::milliseconds kForwardTurn{20};
+// Records that are there come sooner, unless the client is asleep.
+constexpr std::chrono::milliseconds kWakeAfter{2}, kWakeEvery{100};
+constexpr int kWakeLimitMs = 50;
 
 std::string Where(const TopicPartition& partition) {
   return fmt::format("{}[{}]", partition.topic, partition.partition);
@@ -123,14 +126,35 @@ Status KafkaConsumer::Poll(std::chrono::milliseconds wait, Batch* out, size_t mo
 
 // Events go first. Records that are there cost one call; only their empty queue is waited on, for
 // one message or an event, and what came with it is taken too.
+//
+// Before version 2.2 librdkafka sleeps for up to a second when a queue was full, whatever is taken
+// from it meanwhile. So that not a second's worth has to be kept, it is woken.
 void KafkaConsumer::Take(std::chrono::milliseconds wait, size_t size, KafkaBatch* batch) {
   constexpr std::chrono::milliseconds kNow{0};
   const bool events = batch->Take(events_.get(), kNow, kBatchEvents);
   if (batch->Take(records_.get(), kNow, size) || events || rebalanced_ || wait <= kNow) return;
-  if (!batch->Take(records_.get(), wait, 1)) {
-    batch->Take(events_.get(), kNow, kBatchEvents);
-  } else if (size > 1) {
-    batch->Take(records_.get(), kNow, size - 1);
+  const std::chrono::milliseconds first = std::min(wait, kWakeAfter);
+  bool taken = batch->Take(records_.get(), first, 1);
+  // An event ends a wait early, too, and is not waited past.
+  if (!taken && !batch->Take(events_.get(), kNow, kBatchEvents) && wait > first) {
+    Wake();
+    taken = batch->Take(records_.get(), wait - first, 1);
+    if (!taken) batch->Take(events_.get(), kNow, kBatchEvents);
+  }
+  if (taken && size > 1) batch->Take(records_.get(), kNow, size - 1);
+}
+
+// Whatever is asked of a broker wakes the thread that fetches from it.
+void KafkaConsumer::Wake() {
+  const Clock::time_point now = Clock::now();
+  if (now - woken_ < kWakeEvery) return;
+  woken_ = now;
+  for (const auto& [partition, position] : positions_) {
+    if (position.at_end || position.paused || unheard_.contains(partition)) continue;
+    int64_t low = 0, high = 0;
+    rd_kafka_query_watermark_offsets(client(), partition.topic.c_str(), partition.partition, &low,
+                                     &high, kWakeLimitMs);
+    return;
   }
 }
 
@@ -187,7 +211,10 @@ Status KafkaConsumer::Fill(KafkaBatch* batch) {
       topic = message->rkt;
       partition = message->partition;
       position = Find(*message);
-      if (position != nullptr) position->ended.reset();
+      if (position != nullptr) {
+        position->ended.reset();
+        position->at_end = false;
+      }
     }
     if (position == nullptr || message->offset < position->next) continue;
     position->next = message->offset + 1;
@@ -207,6 +234,7 @@ Status KafkaConsumer::OnEvent(const rd_kafka_message_t& message, std::vector<Pos
     if (position == nullptr || message.offset < position->next) return Status::Ok();
     position->next = message.offset;
     position->ended = message.offset;
+    position->at_end = true;
     ended->push_back(position);
     return Status::Ok();
   }

@@ -96,6 +96,19 @@ TEST_F(ConsumerTest, ARecordEndsTheWaitForIt) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, seconds(50));
 }
 
+// A fetch brings one batch here, and each fills the queue: librdkafka alone takes a second for
+// each.
+TEST_F(ConsumerTest, AQueueThatWasFullIsFilledAgainAtOnce) {
+  constexpr size_t kBatches = 20;
+  for (size_t i = 5; i < kBatches; i++) WriteAll(cluster_.get(), "in", 0, {"more"});
+  cluster_ = Connect(brokers_, {{"queued.min.messages", "1"}});
+  consumer_ = Must(cluster_->NewConsumer({}));
+  const auto start = std::chrono::steady_clock::now();
+  ASSERT_OK(Assign(kOffsetBeginning));
+  EXPECT_EQ(ReadToEnd(consumer_.get(), 1).records.size(), kBatches);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, seconds(8));
+}
+
 TEST_F(ConsumerTest, NothingComesOfAnUnassignedPartition) {
   ASSERT_OK(Assign(kOffsetBeginning));
   ASSERT_OK(consumer_->Unassign({&in0_, 1}));
