@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <utility>
 
 #include "transport/kafka/ask.h"
@@ -46,11 +47,14 @@ GroupDescription Describe(const rd_kafka_ConsumerGroupDescription_t* group) {
 template <typename Send, typename Outcome, typename Judge>
 Status AskCoordinator(Handle* handle, rd_kafka_admin_op_t op, const std::string& what, Send send,
                       Outcome outcome, Judge judge) {
+  const Clock::time_point end = Clock::now() + handle->deadline();
   Status unanswered;
   const Status status = handle->Try(what, [&](int) {
-    const Result<Event> event = AnswerOf(handle, op, what, handle->deadline(), send);
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
+    const Result<Event> event = AnswerOf(handle, op, what, left, Lapse::kNever, send);
     unanswered = event.status();
     if (!event.ok()) return RD_KAFKA_RESP_ERR__FAIL;
+    if (*event == nullptr) return RD_KAFKA_RESP_ERR__TIMED_OUT;
     const rd_kafka_resp_err_t whole = rd_kafka_event_error(event->get());
     return judge(whole == RD_KAFKA_RESP_ERR_NO_ERROR ? outcome(event->get()) : whole);
   });
@@ -80,6 +84,11 @@ bool IsUnknownGroup(rd_kafka_resp_err_t error) {
   return error == RD_KAFKA_RESP_ERR_GROUP_ID_NOT_FOUND;
 }
 
+// To a question: nothing is known of it.
+rd_kafka_resp_err_t KnownOrNot(rd_kafka_resp_err_t error) {
+  return IsUnknownGroup(error) ? RD_KAFKA_RESP_ERR_NO_ERROR : error;
+}
+
 // What a broker says of a group that is in use.
 bool IsInUse(rd_kafka_resp_err_t error) {
   return error == RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID ||
@@ -107,30 +116,23 @@ Status Change(Handle* handle, const std::string& group, rd_kafka_admin_op_t op,
 Result<GroupDescription> DescribeGroup(Handle* handle, const std::string& group) {
   const std::string what = "asking for the members of group " + group;
   GroupDescription description;
-  Status unanswered;
-  // The answer may be that the group's coordinator is moving, or is just being made.
-  const Status status = handle->Try(what, [&](int) {
-    const Result<Event> event =
-        Ask(handle, RD_KAFKA_ADMIN_OP_DESCRIBECONSUMERGROUPS, what, handle->deadline(),
-            [&](auto* options, auto* queue) {
-              const char* groups[] = {group.c_str()};
-              rd_kafka_DescribeConsumerGroups(handle->get(), groups, 1, options, queue);
-            });
-    unanswered = event.status();
-    if (!event.ok()) return RD_KAFKA_RESP_ERR__FAIL;
-    size_t count = 0;
-    const auto* result = rd_kafka_event_DescribeConsumerGroups_result(event->get());
-    const auto* const* groups = rd_kafka_DescribeConsumerGroups_result_groups(result, &count);
-    if (count != 1) {
-      unanswered = Status::Cluster(what + ": no answer");
-      return RD_KAFKA_RESP_ERR__FAIL;
-    }
-    const auto* error = rd_kafka_ConsumerGroupDescription_error(groups[0]);
-    const rd_kafka_resp_err_t code = rd_kafka_error_code(error);  // none: no error
-    if (code == RD_KAFKA_RESP_ERR_NO_ERROR) description = Describe(groups[0]);
-    return code == RD_KAFKA_RESP_ERR_GROUP_ID_NOT_FOUND ? RD_KAFKA_RESP_ERR_NO_ERROR : code;
-  });
-  KSTREAM_RETURN_IF_ERROR(unanswered);
+  const Status status = AskCoordinator(
+      handle, RD_KAFKA_ADMIN_OP_DESCRIBECONSUMERGROUPS, what,
+      [&](auto* options, auto* queue) {
+        const char* groups[] = {group.c_str()};
+        rd_kafka_DescribeConsumerGroups(handle->get(), groups, 1, options, queue);
+      },
+      [&](rd_kafka_event_t* event) {
+        size_t count = 0;
+        const auto* const* groups = rd_kafka_DescribeConsumerGroups_result_groups(
+            rd_kafka_event_DescribeConsumerGroups_result(event), &count);
+        if (count != 1) return RD_KAFKA_RESP_ERR__FAIL;
+        const rd_kafka_resp_err_t error =
+            rd_kafka_error_code(rd_kafka_ConsumerGroupDescription_error(groups[0]));
+        if (error == RD_KAFKA_RESP_ERR_NO_ERROR) description = Describe(groups[0]);
+        return error;
+      },
+      KnownOrNot);
   KSTREAM_RETURN_IF_ERROR(status);
   return description;
 }
@@ -166,9 +168,7 @@ Result<std::vector<PartitionOffset>> GroupOffsets(Handle* handle, const std::str
         }
         return RD_KAFKA_RESP_ERR_NO_ERROR;
       },
-      [](rd_kafka_resp_err_t error) {
-        return IsUnknownGroup(error) ? RD_KAFKA_RESP_ERR_NO_ERROR : error;
-      });
+      KnownOrNot);
   KSTREAM_RETURN_IF_ERROR(status);
   return offsets;
 }

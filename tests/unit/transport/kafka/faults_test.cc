@@ -169,5 +169,21 @@ TEST_F(Faults, ACoordinatorThatMovesTakesCommitsAlong) {
   EXPECT_EQ(Committed(), 7);
 }
 
+// librdkafka goes on looking for a coordinator after the question that it was wanted for has timed
+// out, and ends the process when it has found it.
+TEST_F(Faults, ACoordinatorThatComesBackAfterTheDeadlineIsAskedAgain) {
+  constexpr int32_t kCoordinator = 2;
+  rd_kafka_mock_coordinator_set(mock_, "group", "g", kCoordinator);
+  rd_kafka_mock_broker_set_down(mock_, kCoordinator);
+  const auto cluster = Connect(brokers_, {}, {}, seconds(1));
+  auto admin = Must(cluster->NewAdmin());
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(admin->GroupOffsets("g").status().code(), StatusCode::kCluster);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, seconds(10));
+  rd_kafka_mock_broker_set_up(mock_, kCoordinator);
+  const auto end = std::chrono::steady_clock::now() + seconds(60);
+  while (!admin->GroupOffsets("g").ok()) ASSERT_LT(std::chrono::steady_clock::now(), end);
+}
+
 }  // namespace
 }  // namespace kstream::transport::kafka
