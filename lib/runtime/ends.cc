@@ -1,6 +1,7 @@
 #include "runtime/ends.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "task/commit_metadata.h"
 
@@ -37,20 +38,50 @@ void Ends::Completed(TaskId task) {
   completed_[task.stage].insert(task.number);
 }
 
+void Ends::Left(TaskId task) {
+  const std::lock_guard lock(mutex_);
+  completed_[task.stage].erase(task.number);
+}
+
 bool Ends::IsComplete(const RunPlan& plan, size_t stage, transport::Consumer* consumer) {
   const std::lock_guard lock(mutex_);
   if (complete_[stage]) return true;
   if (!known_[stage]) return false;
+  const size_t count = plan.stages[stage].tasks.size();
   if (!state_->grouped()) {
-    complete_[stage] = completed_[stage].size() >= plan.stages[stage].tasks.size();
+    complete_[stage] = completed_[stage].size() >= count;
     return complete_[stage];
   }
+  if (!MayAsk(stage)) return false;
+  std::vector<int32_t> all(count);
+  std::iota(all.begin(), all.end(), 0);
+  const Result<bool> committed = Committed(plan, stage, all, consumer);
+  complete_[stage] = committed.ok() && *committed;
+  return complete_[stage];
+}
+
+bool Ends::AllDone(const RunPlan& plan, transport::Consumer* consumer) {
+  const std::lock_guard lock(mutex_);
+  for (size_t stage = 0; stage < plan.stages.size(); stage++) {
+    if (complete_[stage]) continue;
+    std::vector<int32_t> left;
+    for (int32_t n = 0; n < static_cast<int32_t>(plan.stages[stage].tasks.size()); n++) {
+      if (!completed_[stage].contains(n)) left.push_back(n);
+    }
+    if (left.empty()) continue;
+    if (!known_[stage] || !MayAsk(stage)) return false;
+    const Result<bool> committed = Committed(plan, stage, left, consumer);
+    if (!committed.ok() || !*committed) return false;
+  }
+  return true;
+}
+
+// With the mutex held.
+bool Ends::MayAsk(size_t stage) {
   const Clock::Instant now = state_->clock->Steady();
   if (asked_[stage] && now - *asked_[stage] < kBetweenQuestions) return false;
   asked_[stage] = now;
-  const Result<bool> committed = Committed(plan, stage, consumer);
-  complete_[stage] = committed.ok() && *committed;
-  return complete_[stage];
+  return true;
 }
 
 int Ends::version() const {
@@ -90,12 +121,13 @@ Status Ends::Update(const RunPlan& plan, transport::Consumer* consumer) {
   return Status::Ok();
 }
 
-// Whether the group has committed all of a stage to its ends. With the mutex held.
-Result<bool> Ends::Committed(const RunPlan& plan, size_t stage, transport::Consumer* consumer) {
+// Whether the group has committed these tasks of a stage to their ends. With the mutex held.
+Result<bool> Ends::Committed(const RunPlan& plan, size_t stage, const std::vector<int32_t>& tasks,
+                             transport::Consumer* consumer) {
   std::set<TopicPartition> home;
   std::map<std::string, std::set<TopicPartition>> all;  // by cluster
-  for (size_t n = 0; n < plan.stages[stage].tasks.size(); n++) {
-    if (const auto lead = plan.LeadOf({stage, static_cast<int32_t>(n)})) home.insert(*lead);
+  for (const int32_t n : tasks) {
+    if (const auto lead = plan.LeadOf({stage, n})) home.insert(*lead);
     for (const InputPartition& input : plan.stages[stage].tasks[n]) {
       all[input.cluster].insert({input.topic, input.partition});
       if (input.cluster.empty()) home.insert({input.topic, input.partition});
@@ -114,8 +146,8 @@ Result<bool> Ends::Committed(const RunPlan& plan, size_t stage, transport::Consu
     }));
     for (const auto& [p, log] : found) logs[{cluster, p.topic, p.partition}] = log;
   }
-  for (size_t n = 0; n < plan.stages[stage].tasks.size(); n++) {
-    const TaskId task{stage, static_cast<int32_t>(n)};
+  for (const int32_t n : tasks) {
+    const TaskId task{stage, n};
     task::CommitMetadata kept;
     if (const auto lead = plan.LeadOf(task)) {
       KSTREAM_ASSIGN_OR_RETURN(kept, task::CommitMetadata::Decode(offsets.at(*lead).metadata));

@@ -217,7 +217,7 @@ Status StreamThread::DropTasks(const std::vector<TopicPartition>& leads, bool co
     metrics_->punctuations.Add(task->TakePunctuations());
     (commit ? metrics_->revoked : metrics_->lost).Add();
     changes_ += " -" + task->id().ToString();
-    completed_.erase(task->id());
+    if (completed_.erase(task->id()) > 0) shared_->ends.Left(task->id());
     tasks_.erase(TaskId(task->id()));
     next_show_.reset();
   }

@@ -184,7 +184,10 @@ Status StreamThread::Finish(Status outcome) {
   // A stop that came before an answer is an end like any other.
   if (IsStopped(outcome)) outcome = Status::Ok();
   // Another may take its place; one that has come to its end goes on counting.
-  if (at_end_ && (!outcome.ok() || stood_still_)) shared_->at_end--;
+  if (!outcome.ok() || stood_still_) {
+    if (at_end_) shared_->at_end--;
+    ForgetCompleted();
+  }
   if (committer_ && !shared_->files->closed() && outcome.code() != StatusCode::kFenced) {
     if (Status finished = FinishEpochs(); outcome.ok()) outcome = std::move(finished);
   }
@@ -273,17 +276,20 @@ Result<bool> StreamThread::AllDone() {
     }
   }
   if (!all_done) return false;
-  if (!state_->grouped() || (!tasks_.empty() && waiting_.empty())) return true;
+  if (!state_->grouped()) return true;
   // What its tasks have to close they close although there is nothing to read.
   if (state_->options.close_at_end && (!joined_ || !waiting_.empty())) return false;
-  // A member without tasks waits for those that have them: their work may still come.
-  for (size_t i = 0; i < plan_->stages.size(); i++) {
-    if (!shared_->ends.IsComplete(*plan_, i, home()->consumer())) return false;
-  }
-  return true;
+  // Nobody will see what others of a dry run have done.
+  if (state_->options.dry_run && !tasks_.empty() && waiting_.empty()) return true;
+  return shared_->ends.AllDone(*plan_, home()->consumer());
 }
 
-// Those who wait for the end of a task hear of it: by a commit, in a group.
+void StreamThread::ForgetCompleted() {
+  for (const TaskId id : completed_) shared_->ends.Left(id);
+  completed_.clear();
+}
+
+// Those who wait for the end of a task hear of it; in a group the others by a commit.
 Status StreamThread::Complete(TaskId id) {
   StageTask* const task = tasks_.at(id).get();
   task->MarkAtEnd();
@@ -292,10 +298,10 @@ Status StreamThread::Complete(TaskId id) {
   }
   if (state_->grouped()) {
     committer_->Request();
-    return Status::Ok();
+  } else {
+    KSTREAM_RETURN_IF_ERROR(task->Flush());
+    KSTREAM_RETURN_IF_ERROR(outputs_.FlushTopics(kFlushLimit));
   }
-  KSTREAM_RETURN_IF_ERROR(task->Flush());
-  KSTREAM_RETURN_IF_ERROR(outputs_.FlushTopics(kFlushLimit));
   shared_->ends.Completed(id);
   return Status::Ok();
 }

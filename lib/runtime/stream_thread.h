@@ -95,6 +95,7 @@ class StreamThread final : private task::TaskHost, private CommitHost {
   Result<bool> AtEnd();
   Result<bool> AllDone();
   Status Complete(TaskId id);
+  void ForgetCompleted();
 
   // thread_records.cc: what a turn reads and processes.
   Status Read(Reader* reader, std::chrono::milliseconds wait);

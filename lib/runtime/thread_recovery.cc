@@ -56,7 +56,7 @@ Status StreamThread::PutBack() {
     }
   }
   tasks_.clear();
-  completed_.clear();
+  ForgetCompleted();
   for (auto& [id, restoring] : restoring_) {
     KSTREAM_RETURN_IF_ERROR(restorer_.Remove(id));
     stores_[id] = std::move(restoring.stores);

@@ -33,6 +33,7 @@ class EndsTest : public MemoryRun {
       return ends.Of(*plan, {cluster, topic, partition});
     }
     void Update() { EXPECT_TRUE(ends.Update(*plan, consumer.get()).ok()); }
+    bool AllDone() { return ends.AllDone(*plan, consumer.get()); }
     bool Complete(size_t stage = 0) { return ends.IsComplete(*plan, stage, consumer.get()); }
 
     RunState state;
@@ -50,6 +51,25 @@ class EndsTest : public MemoryRun {
   // Only after a second the group is asked again.
   void ASecondLater() { clock_->Advance(seconds(1)); }
 };
+
+TEST_F(EndsTest, OfWhatIsNotDoneHereTheGroupTells) {
+  Produce("in", {"1", "2"});
+  cluster_.Produce("in", 1, {.value = "3"});
+  Member member(this, Build());
+  member.ends.Completed({0, 0});
+  EXPECT_FALSE(member.AllDone());
+  Commit(1, 1);
+  EXPECT_FALSE(member.AllDone()) << "the group is asked once a second";
+  ASecondLater();
+  EXPECT_TRUE(member.AllDone()) << "what is done here need not be committed yet";
+  EXPECT_FALSE(member.Complete());
+  member.ends.Left({0, 0});
+  ASecondLater();
+  EXPECT_FALSE(member.AllDone());
+  member.ends.Completed({0, 0});
+  member.ends.Completed({0, 1});
+  EXPECT_TRUE(member.AllDone()) << "nobody has to be asked";
+}
 
 TEST_F(EndsTest, InAGroupAnInnerTopicEndsWhenTheStageAboveIsCommitted) {
   Produce("in", {"1", "2"});

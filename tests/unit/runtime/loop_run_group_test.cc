@@ -198,6 +198,21 @@ TEST_F(KafkaRunGroup, AMemberWithoutTasksWaitsForThoseThatHaveThem) {
   EXPECT_THAT(Values("out"), ElementsAre("1")) << "it died without a commit: its work came here";
 }
 
+TEST_F(KafkaRunGroup, AMemberAtItsEndWaitsForWhatADeadOneStillHas) {
+  cluster_.CreateTopic("in", 2);
+  cluster_.Produce("in", 0, {.value = "0"});
+  cluster_.Produce("in", 1, {.value = "1"});
+  options_.exit_at_end = true;
+  other_.emplace(&cluster_, "in", ClientId());
+  const auto dies = [&] {
+    EXPECT_EQ(std::max(Committed("in", 0), Committed("in", 1)), 1);
+    EXPECT_EQ(std::min(Committed("in", 0), Committed("in", 1)), kNoOffset);
+    cluster_.Crash("app", ClientId());
+  };
+  ASSERT_TRUE(RunSteps({[] {}, [] {}, [] {}, dies}).ok());
+  EXPECT_THAT(Values("out"), testing::UnorderedElementsAre("0", "1"));
+}
+
 TEST_F(KafkaRunGroup, TwoThreadsShareTheTasksAndRepeatNothing) {
   constexpr int kPartitions = 4, kRounds = 25;
   cluster_.CreateTopic("in", kPartitions);
