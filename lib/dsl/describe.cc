@@ -36,8 +36,8 @@ void AppendWindow(const WindowSpec& window, std::string* out) {
   if (!window.zone.empty()) AppendFlag("--timezone", Quoted(window.zone), out);
 }
 
-std::string EmitOf(const AggregateSpec& spec) {
-  switch (spec.emit) {
+std::string EmitOf(AggregateSpec::Emit emit, std::chrono::milliseconds every) {
+  switch (emit) {
     case AggregateSpec::Emit::kFinal:
       return "final";
     case AggregateSpec::Emit::kUpdate:
@@ -45,7 +45,7 @@ std::string EmitOf(const AggregateSpec& spec) {
     case AggregateSpec::Emit::kChange:
       return "change";
     case AggregateSpec::Emit::kEvery:
-      return fmt::format("every:{}ms", spec.every.count());
+      return fmt::format("every:{}ms", every.count());
   }
   return "";
 }
@@ -76,6 +76,13 @@ std::string Describe(const SerdeNames& serdes) {
   std::string out;
   if (serdes.key != defaults.key) AppendFlag("-s", "key=" + Quoted(serdes.key), &out);
   if (serdes.value != defaults.value) AppendFlag("-s", "value=" + Quoted(serdes.value), &out);
+  return out;
+}
+
+std::string Describe(const WindowSpec& window, AggregateSpec::Emit emit) {
+  std::string out;
+  AppendWindow(window, &out);
+  AppendFlag("--emit", EmitOf(emit, {}), &out);
   return out;
 }
 
@@ -130,7 +137,7 @@ std::string Describe(const AggregateSpec& spec) {
   }
   if (spec.window) AppendWindow(*spec.window, &out);
   if (spec.ttl.count() > 0) AppendFlag("--ttl", fmt::format("{}ms", spec.ttl.count()), &out);
-  AppendFlag("--emit", EmitOf(spec), &out);
+  AppendFlag("--emit", EmitOf(spec.emit, spec.every), &out);
   if (!spec.rows.empty()) AppendFlag("rows-to", Quoted(spec.rows), &out);
   if (!spec.late.empty()) AppendFlag("late-to", Quoted(spec.late), &out);
   AppendRoute(spec.route, &out);

@@ -21,6 +21,9 @@ std::string Quoted(const Expression& expression);
 // " -s key=NAME -s value=NAME", of those that are not the default.
 std::string Describe(const SerdeNames& serdes);
 
+// " --window .. --grace .. --emit .."
+std::string Describe(const WindowSpec& window, AggregateSpec::Emit emit);
+
 std::string Describe(const FilterSpec& spec);
 std::string Describe(const MapSpec& spec);
 std::string Describe(const DistinctSpec& spec);

@@ -52,9 +52,16 @@ class Folding : public Column {
 
   void ApplyOut(Accumulator* now) final { Apply(now); }
 
-  // What would be folded a second time is not known any more.
-  Status Merge(const Accumulator&, Accumulator*) final {
-    return Status::Usage("a fold cannot be merged");
+  Status Merge(const Accumulator& later, Accumulator* now) final {
+    if (!HasValue(later)) return Status::Ok();
+    if (HasValue(*now)) {
+      KSTREAM_RETURN_IF_ERROR(PrepareMerge(AccOf(later), *now));
+    } else {
+      next_ = AccOf(later);
+      none_ = false;
+    }
+    Apply(now);
+    return Status::Ok();
   }
 
   void AppendResult(const Accumulator& now, std::string* text) const final {
@@ -75,7 +82,18 @@ class Folding : public Column {
   }
 
  protected:
+  // What would be folded a second time is not known any more, unless there is a rule for that.
+  virtual Status PrepareMerge(std::string_view, const Accumulator&) {
+    return Status::Usage("a fold cannot be merged");
+  }
   static std::string_view AccOf(const Accumulator& now) { return now.texts->text; }
+  static bool HasValue(const Accumulator& now) { return now.texts && !now.texts->none; }
+  // A value that is folded in as if it were a record's.
+  static Record RecordOf(std::string_view value) {
+    Record record;
+    record.value = value;
+    return record;
+  }
 
   std::string next_;
   bool none_ = false;  // next_ stands for null
@@ -122,6 +140,9 @@ class ReduceBy final : public Folding {
     KSTREAM_RETURN_IF_ERROR(Make(&*sub_, record, now));
     return true;
   }
+  Status PrepareMerge(std::string_view later, const Accumulator& now) override {
+    return Make(&add_, RecordOf(later), now);
+  }
 
  private:
   Status Make(Step* step, const Record& record, const Accumulator& now) {
@@ -141,22 +162,27 @@ class ReduceBy final : public Folding {
 // By a function: what it gives is the next value, and null is none.
 class ByFunction : public Folding {
  public:
-  ByFunction() : Folding("") {}
+  explicit ByFunction(bool adds_up) : Folding(""), adds_up_(adds_up) {}
 
  protected:
   Status Take(const MadeBytes& made) {
     if (!made.ok()) return WhyNone(made);
+    if (adds_up_ && !made->has_value()) {
+      return Status::Data("the function gave null: a session, and a sliding window, has a value");
+    }
     none_ = !made->has_value();
     next_ = made->value_or("");
     return Status::Ok();
   }
-  static bool HasValue(const Accumulator& now) { return now.texts && !now.texts->none; }
+
+ private:
+  const bool adds_up_;
 };
 
 class ReduceByFunction final : public ByFunction {
  public:
-  ReduceByFunction(Reducer reducer, Reducer undo)
-      : reducer_(std::move(reducer)), undo_(std::move(undo)) {}
+  ReduceByFunction(Reducer reducer, Reducer undo, bool adds_up)
+      : ByFunction(adds_up), reducer_(std::move(reducer)), undo_(std::move(undo)) {}
 
   Status Prepare(const Record& record, const Accumulator& now) override {
     if (HasValue(now)) return Take(reducer_(AccOf(now), record));
@@ -169,6 +195,9 @@ class ReduceByFunction final : public ByFunction {
     KSTREAM_RETURN_IF_ERROR(Take(undo_(AccOf(now), record)));
     return true;
   }
+  Status PrepareMerge(std::string_view later, const Accumulator& now) override {
+    return Take(reducer_(AccOf(now), RecordOf(later)));
+  }
 
  private:
   const Reducer reducer_, undo_;
@@ -176,8 +205,12 @@ class ReduceByFunction final : public ByFunction {
 
 class FoldByFunctions final : public ByFunction {
  public:
-  FoldByFunctions(Initializer init, Aggregator add, Aggregator undo)
-      : init_(std::move(init)), add_(std::move(add)), undo_(std::move(undo)) {}
+  FoldByFunctions(Initializer init, Aggregator add, Aggregator undo, Merger merger)
+      : ByFunction(merger != nullptr),
+        init_(std::move(init)),
+        add_(std::move(add)),
+        undo_(std::move(undo)),
+        merger_(std::move(merger)) {}
 
   Status Prepare(const Record& record, const Accumulator& now) override {
     if (HasValue(now)) return Take(add_(record, AccOf(now)));
@@ -189,10 +222,14 @@ class FoldByFunctions final : public ByFunction {
     KSTREAM_RETURN_IF_ERROR(Take(undo_(record, AccOf(now))));
     return true;
   }
+  Status PrepareMerge(std::string_view later, const Accumulator& now) override {
+    return Take(merger_(AccOf(now), later));
+  }
 
  private:
   const Initializer init_;
   const Aggregator add_, undo_;
+  const Merger merger_;
 };
 
 }  // namespace
@@ -206,13 +243,13 @@ std::unique_ptr<Column> NewReduce(const Expression& add, const std::optional<Exp
   return std::make_unique<ReduceBy>(add, sub, serdes);
 }
 
-std::unique_ptr<Column> NewReduceBy(const Reducer& reducer, const Reducer& undo) {
-  return std::make_unique<ReduceByFunction>(reducer, undo);
+std::unique_ptr<Column> NewReduceBy(const Reducer& reducer, const Reducer& undo, bool adds_up) {
+  return std::make_unique<ReduceByFunction>(reducer, undo, adds_up);
 }
 
 std::unique_ptr<Column> NewFoldBy(const Initializer& init, const Aggregator& add,
-                                  const Aggregator& undo) {
-  return std::make_unique<FoldByFunctions>(init, add, undo);
+                                  const Aggregator& undo, const Merger& merger) {
+  return std::make_unique<FoldByFunctions>(init, add, undo, merger);
 }
 
 }  // namespace kstream::dsl

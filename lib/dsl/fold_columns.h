@@ -16,9 +16,12 @@ namespace kstream::dsl {
 // `sub`, or `undo`, takes a row out again; it is empty otherwise.
 std::unique_ptr<Column> NewReduce(const Expression& add, const std::optional<Expression>& sub,
                                   const Serdes& serdes);
-std::unique_ptr<Column> NewReduceBy(const Reducer& reducer, const Reducer& undo);
+// `adds_up`: of windows that are added up of others, where the reducer is given the later value as
+// that of a record, and no value may be null.
+std::unique_ptr<Column> NewReduceBy(const Reducer& reducer, const Reducer& undo, bool adds_up);
+// With a merger: of such windows.
 std::unique_ptr<Column> NewFoldBy(const Initializer& init, const Aggregator& add,
-                                  const Aggregator& undo);
+                                  const Aggregator& undo, const Merger& merger);
 
 }  // namespace kstream::dsl
 

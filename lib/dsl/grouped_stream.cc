@@ -21,45 +21,81 @@ namespace {
 
 using Supplier = Result<ProcessorSupplier>;
 
-// Rows that are values of the user's own.
-ProcessorSupplier PlainAggregation(std::function<std::unique_ptr<Column>()> column, bool table,
-                                   const std::string& store, std::string_view description) {
+// What rows that are values of the user's own are made by.
+struct FunctionsOf {
+  std::string description = {};
+  bool table = false;
+  std::optional<WindowSpec> window = {};
+  AggregateSpec::Emit emit = AggregateSpec::Emit::kUpdate;
+  SerdeNames serdes = {};
+
+  bool adds_up() const {
+    return window && (window->kind == WindowSpec::Kind::kSession ||
+                      window->kind == WindowSpec::Kind::kSliding);
+  }
+};
+
+Supplier PlainAggregation(std::function<std::unique_ptr<Column>()> column, const std::string& store,
+                          FunctionsOf of) {
   AggregationPlan plan;
   plan.new_format = [column = std::move(column)] { return NewPlainRows(column()); };
-  plan.table = table;
+  plan.table = of.table;
   plan.store = store;
-  return AggregationOf(std::move(plan), (table ? "table-" : "") + std::string(description));
+  if (of.table) of.description.insert(0, "table-");
+  if (of.window) {
+    KSTREAM_RETURN_IF_ERROR(of.window->Check());
+    if (of.emit == AggregateSpec::Emit::kEvery) {
+      return Status::Expression(
+          "rows of functions come at commit points, with each change or once");
+    }
+    KSTREAM_ASSIGN_OR_RETURN(plan.serdes, Serdes::Parse(of.serdes.key, of.serdes.value));
+    plan.window = of.window;
+    plan.window_keys = true;
+    plan.emit = of.emit;
+    of.description += Describe(*of.window, of.emit);
+  }
+  return AggregationOf(std::move(plan), std::move(of.description));
 }
 
 Supplier Reduce(const StreamExpression& add, const std::optional<StreamExpression>& sub,
-                const std::string& store, const SerdeNames& names) {
+                const std::string& store, FunctionsOf of) {
   KSTREAM_ASSIGN_OR_RETURN(const Expression compiled, add.Compile({"acc"}));
   std::optional<Expression> undo;
   if (sub) {
     KSTREAM_ASSIGN_OR_RETURN(undo, sub->Compile({"acc"}));
   }
-  KSTREAM_ASSIGN_OR_RETURN(const Serdes serdes, Serdes::Parse(names.key, names.value));
-  return PlainAggregation(
-      [compiled, undo, serdes] { return NewReduce(compiled, undo, serdes); }, sub.has_value(),
-      store, "reduce " + Quoted(compiled) + (undo ? " " + Quoted(*undo) : "") + Describe(names));
+  KSTREAM_ASSIGN_OR_RETURN(const Serdes serdes, Serdes::Parse(of.serdes.key, of.serdes.value));
+  of.description =
+      "reduce " + Quoted(compiled) + (undo ? " " + Quoted(*undo) : "") + Describe(of.serdes);
+  of.table = sub.has_value();
+  return PlainAggregation([compiled, undo, serdes] { return NewReduce(compiled, undo, serdes); },
+                          store, std::move(of));
 }
 
 // `undo` null: of a stream.
-Supplier ReduceBy(Reducer add, const Reducer* undo, const std::string& store) {
+Supplier ReduceBy(Reducer add, const Reducer* undo, const std::string& store, FunctionsOf of = {}) {
   if (!add || (undo && !*undo)) return Status::Expression("its function is empty");
-  return PlainAggregation(
-      [add = std::move(add), undo = undo ? *undo : Reducer()] { return NewReduceBy(add, undo); },
-      undo != nullptr, store, "reduce (function)");
+  of.description = "reduce (function)";
+  of.table = undo != nullptr;
+  auto column = [add = std::move(add), undo = undo ? *undo : Reducer(), adds_up = of.adds_up()] {
+    return NewReduceBy(add, undo, adds_up);
+  };
+  return PlainAggregation(std::move(column), store, std::move(of));
 }
 
-Supplier AggregateBy(Initializer init, Aggregator add, const Aggregator* undo,
-                     const std::string& store) {
+// `merge` empty: nothing is added up.
+Supplier AggregateBy(Initializer init, Aggregator add, const Aggregator* undo, Merger merge,
+                     const std::string& store, FunctionsOf of = {}) {
   if (!init || !add || (undo && !*undo)) return Status::Expression("its function is empty");
-  return PlainAggregation(
-      [init = std::move(init), add = std::move(add), undo = undo ? *undo : Aggregator()] {
-        return NewFoldBy(init, add, undo);
-      },
-      undo != nullptr, store, "aggregate (function)");
+  if (of.adds_up() && !merge) {
+    return Status::Expression("sessions and sliding windows are added up: give a merger");
+  }
+  if (!of.adds_up()) merge = nullptr;
+  of.description = "aggregate (function)";
+  of.table = undo != nullptr;
+  auto column = [init = std::move(init), add = std::move(add), undo = undo ? *undo : Aggregator(),
+                 merge = std::move(merge)] { return NewFoldBy(init, add, undo, merge); };
+  return PlainAggregation(std::move(column), store, std::move(of));
 }
 
 }  // namespace
@@ -103,21 +139,69 @@ Table GroupedStream::Aggregate(AggregateSpec spec, const std::string& store) con
   if (!stream_.graph_->one_task()) spec.by.reset();
   spec.store = store;
   spec.serdes = stream_.serdes_;
+  std::optional<WindowSpec> window;
+  if (spec.emit != AggregateSpec::Emit::kFinal) window = spec.window;
   Table rows = Make(kstream::Aggregate(std::move(spec)), store);
   rows.changes_.serdes_.value = "json";
+  rows.window_ = std::move(window);
   return rows;
 }
 
 Table GroupedStream::Aggregate(Initializer init, Aggregator add, const std::string& store) const {
-  return Make(dsl::AggregateBy(std::move(init), std::move(add), nullptr, store), store);
+  return Make(dsl::AggregateBy(std::move(init), std::move(add), nullptr, nullptr, store), store);
 }
 
 Table GroupedStream::Reduce(const StreamExpression& add, const std::string& store) const {
-  return Make(dsl::Reduce(add, std::nullopt, store, stream_.serdes_), store);
+  return Make(dsl::Reduce(add, std::nullopt, store, {.serdes = stream_.serdes_}), store);
 }
 
 Table GroupedStream::ReduceBy(Reducer add, const std::string& store) const {
   return Make(dsl::ReduceBy(std::move(add), nullptr, store), store);
+}
+
+WindowedStream GroupedStream::WindowedBy(WindowSpec window, AggregateSpec::Emit emit) const {
+  return {*this, std::move(window), emit};
+}
+
+Table WindowedStream::Count(const std::string& store) const {
+  return Aggregate(AggregateSpec{.functions = {{}}}, store);
+}
+
+Table WindowedStream::Aggregate(AggregateSpec spec, const std::string& store) const {
+  spec.window = window_;
+  spec.emit = emit_;
+  return groups_.Aggregate(std::move(spec), store);
+}
+
+Table WindowedStream::Aggregate(Initializer init, Aggregator add, const std::string& store) const {
+  return Aggregate(std::move(init), std::move(add), nullptr, store);
+}
+
+Table WindowedStream::Aggregate(Initializer init, Aggregator add, Merger merge,
+                                const std::string& store) const {
+  auto supplier =
+      dsl::AggregateBy(std::move(init), std::move(add), nullptr, std::move(merge), store,
+                       {.window = window_, .emit = emit_, .serdes = groups_.stream_.serdes()});
+  return Windowed(groups_.Make(std::move(supplier), store));
+}
+
+Table WindowedStream::Reduce(const StreamExpression& add, const std::string& store) const {
+  auto supplier =
+      dsl::Reduce(add, std::nullopt, store,
+                  {.window = window_, .emit = emit_, .serdes = groups_.stream_.serdes()});
+  return Windowed(groups_.Make(std::move(supplier), store));
+}
+
+Table WindowedStream::ReduceBy(Reducer add, const std::string& store) const {
+  auto supplier =
+      dsl::ReduceBy(std::move(add), nullptr, store,
+                    {.window = window_, .emit = emit_, .serdes = groups_.stream_.serdes()});
+  return Windowed(groups_.Make(std::move(supplier), store));
+}
+
+Table WindowedStream::Windowed(Table rows) const {
+  if (emit_ != AggregateSpec::Emit::kFinal) rows.window_ = window_;
+  return rows;
 }
 
 Table GroupedTable::Count(const std::string& store) const {
@@ -131,12 +215,13 @@ Table GroupedTable::Aggregate(AggregateSpec spec, const std::string& store) cons
 
 Table GroupedTable::Aggregate(Initializer init, Aggregator add, const Aggregator& sub,
                               const std::string& store) const {
-  return changes_.Make(dsl::AggregateBy(std::move(init), std::move(add), &sub, store), store);
+  return changes_.Make(dsl::AggregateBy(std::move(init), std::move(add), &sub, nullptr, store),
+                       store);
 }
 
 Table GroupedTable::Reduce(const StreamExpression& add, const StreamExpression& sub,
                            const std::string& store) const {
-  return changes_.Make(dsl::Reduce(add, sub, store, changes_.stream_.serdes_), store);
+  return changes_.Make(dsl::Reduce(add, sub, store, {.serdes = changes_.stream_.serdes_}), store);
 }
 
 Table GroupedTable::ReduceBy(Reducer add, const Reducer& sub, const std::string& store) const {

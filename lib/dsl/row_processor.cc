@@ -29,6 +29,7 @@ RowProcessor::RowProcessor(const AggregationPlan& plan)
       store_name_(plan.store),
       rows_to_(plan.rows),
       window_(plan.window),
+      window_keys_(plan.window_keys || plan.emit != Emit::kFinal),
       most_bytes_(static_cast<int64_t>(plan.most_bytes)),
       format_(plan.new_format()),
       empty_(format_->Empty()),
@@ -238,7 +239,7 @@ Status RowProcessor::Forward(const WindowBounds* window, std::string_view key, B
 
 // A row of a table is found by group and window.
 Result<std::string_view> RowProcessor::RecordKey(const WindowBounds* window, std::string_view key) {
-  if (!window || emit_ == Emit::kFinal) return key;
+  if (!window || !window_keys_) return key;
   record_key_ = "[";
   KSTREAM_RETURN_IF_ERROR(keys_.Append(key, &record_key_));
   fmt::format_to(std::back_inserter(record_key_), ",{}", window->start);
@@ -255,6 +256,7 @@ Status RowProcessor::ForwardDue(RowTable* table) {
     if (!entry->value.due) continue;
     entry->value.due = false;  // whatever comes of it
     entry->value.dirty = store_ != nullptr;
+    if (emit_ == Emit::kFinal && entry->value.gone()) continue;  // nobody has it
     KSTREAM_RETURN_IF_ERROR(Forward(table->bounds(), entry->key(), entry->value));
   }
   if (!store_) table->touched.clear();

@@ -42,6 +42,7 @@ struct AggregationPlan {
   bool table = false;  // records are changes of a table's rows: table_change.h
   std::optional<Expression> by = {};
   std::optional<WindowSpec> window = {};
+  bool window_keys = false;  // the keys of all rows tell their windows, for the values do not
   AggregateSpec::Emit emit = AggregateSpec::Emit::kUpdate;
   std::chrono::milliseconds every{0};
   std::chrono::milliseconds ttl{0};  // of rows without windows; 0: for ever
@@ -170,6 +171,7 @@ class RowProcessor : public Processor {
   const std::chrono::milliseconds every_;
   const std::string store_name_, rows_to_;
   const std::optional<WindowSpec> window_;
+  const bool window_keys_;
   const int64_t most_bytes_;
   const std::unique_ptr<RowFormat> format_;
   const Row empty_;
