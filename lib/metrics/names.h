@@ -57,7 +57,7 @@ inline constexpr Family kFamilies[] = {
      .name = "kstream_task_state",
      .labels = "thread task",
      .help = "The state of a task: 1 for the one it is in.",
-     .states = "created restoring running suspended"},
+     .states = "created restoring running suspended standby"},
     {Type::kGauge, "kstream_tasks", "thread", "Tasks that the thread has."},
     {Type::kCounter, "kstream_rebalances_total", "thread",
      "Rebalances in which the thread got, gave back or lost a task."},
@@ -101,6 +101,10 @@ inline constexpr Family kFamilies[] = {
      "Changelog records read back into the store."},
     {Type::kGauge, "kstream_restore_remaining_records", "thread task store",
      "Changelog offsets that the store still lacks."},
+    {Type::kCounter, "kstream_standby_records_total", "task store",
+     "Changelog records taken into the store of a task that runs in another instance."},
+    {Type::kGauge, "kstream_standby_lag_records", "task store",
+     "Offsets from what the warm store contains to the end of the changelog as last heard."},
 };
 
 // A row of the table, by its name. From a literal of the right type only, at compile time.

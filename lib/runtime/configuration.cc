@@ -139,6 +139,22 @@ std::string WhatIs(const Location& output) {
   return output.name == "-" ? "stdout is no topic" : fmt::format("{} is a file", output.name);
 }
 
+// Whether there is anything that another instance could keep warm, and take over.
+Status CheckStandby(const RunState& state) {
+  if (state.options.standby == 0) return Status::Ok();
+  if (state.options.standby < 0) return Status::Usage("--standby must not be negative");
+  if (!state.grouped()) {
+    return Status::Usage(
+        "--standby needs a topic to read and --app: its instances are those that stand by for one "
+        "another");
+  }
+  const auto journaled = [&](const TopologyStore& store) {
+    return ChangelogOf(state.options.app, store).has_value();
+  };
+  if (std::ranges::any_of(state.graph().stores, journaled)) return Status::Ok();
+  return Status::Usage("--standby: this topology keeps no state that could be kept warm");
+}
+
 // The names that directories will have.
 Status CheckState(const RunState& state) {
   if (!NeedsStateDirectory(state.topology, state.options)) return Status::Ok();
@@ -240,6 +256,7 @@ Status CheckConfiguration(RunState* state) {
   KSTREAM_RETURN_IF_ERROR(CheckLocations(*state));
   KSTREAM_RETURN_IF_ERROR(CheckGuarantee(*state));
   KSTREAM_RETURN_IF_ERROR(CheckState(*state));
+  KSTREAM_RETURN_IF_ERROR(CheckStandby(*state));
   KSTREAM_RETURN_IF_ERROR(CheckFormats(state));
   Result<FromSpec> from = FromSpec::Parse(state->options.from, state->clock->WallMs());
   if (!from.ok()) return from.status().At("--from");

@@ -16,6 +16,7 @@
 #include "runtime/inside.h"
 #include "runtime/output_check.h"
 #include "runtime/pulse.h"
+#include "runtime/standbys.h"
 #include "runtime/stream_thread.h"
 
 namespace kstream::runtime {
@@ -53,6 +54,11 @@ std::string GroupHash(const Topology& topology, const GrouperChoice& grouper) {
 }
 
 }  // namespace
+
+RunShared::RunShared(RunState* state, OutputFiles* files)
+    : state(state), files(files), admins(state), planner(state, &admins), ends(state, &admins) {}
+
+RunShared::~RunShared() = default;
 
 std::string RunShared::instance_id() const {
   const std::string& id = state->options.instance_id;
@@ -100,7 +106,9 @@ Status RunShared::Open() {
     KSTREAM_RETURN_IF_ERROR(check->Precheck());
   }
   KSTREAM_RETURN_IF_ERROR(planner.Open());
-  return OpenOutputs(*state, files);
+  KSTREAM_RETURN_IF_ERROR(OpenOutputs(*state, files));
+  if (state->options.standby > 0) standbys = std::make_unique<Standbys>(this);
+  return Status::Ok();
 }
 
 Status RunLoop(RunState* state, OutputFiles* files, const LoopCallbacks& callbacks) {
@@ -148,8 +156,10 @@ Status RunLoop(RunState* state, OutputFiles* files, const LoopCallbacks& callbac
   };
   std::vector<std::thread> threads;
   for (int i = 1; i < shared.threads; i++) threads.emplace_back(work, i);
+  if (shared.standbys) shared.standbys->Start();
   work(0);
   for (std::thread& thread : threads) thread.join();
+  if (shared.standbys) shared.standbys->Stop();
   return first;
 }
 

@@ -35,6 +35,7 @@ constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
 constexpr int64_t kMaxPartitions = 100'000;
 constexpr int64_t kMaxReplicas = 1000;
 constexpr int64_t kMaxThreads = 256;
+constexpr int64_t kMostStandbys = 1000;
 
 // --- what several options take ---
 
@@ -190,6 +191,20 @@ Status SetMemory(RuntimeOptions* options, std::string_view text) {
   return Status::Ok();
 }
 
+Status SetStandby(RuntimeOptions* options, std::string_view text) {
+  if (text == "all") {
+    options->standby = RuntimeOptions::kAllStandbys;
+    return Status::Ok();
+  }
+  const Result<int64_t> copies = ParseInteger(text, 0, kMostStandbys);
+  if (!copies.ok()) {
+    return Status::Usage(
+        fmt::format("'{}' is neither all nor a number of instances, 0 to {}", text, kMostStandbys));
+  }
+  options->standby = static_cast<int>(*copies);
+  return Status::Ok();
+}
+
 // --- records ---
 
 Status SetSerde(RuntimeOptions* options, std::string_view text) {
@@ -248,6 +263,7 @@ const std::vector<Option>& Options() {
       {{"state-dir"}, SetText<&O::state_dir>},
       {{"store-type"}, SetStoreType},
       {{"memory"}, SetMemory},
+      {{"standby"}, SetStandby},
       {{"instance-id"}, SetText<&O::instance_id>},
       {{"grouper"}, SetGrouper},
       {{"max-idle"}, SetDuration<&O::max_idle, 0>},

@@ -7,22 +7,19 @@
 // its way. The end is a position, never a record: what lies before it may be markers, or compacted
 // away.
 //
-// A store goes on from its checkpoint if that is of this application's incarnation, lies within the
-// log, is not older than what tombstones stay for, and the last record it contains is still the one
-// that is there. Otherwise it is made anew from the beginning of the log, and the log says why.
-// Tested by tests/unit/testdriver/stateful_test.cc.
+// Which part of its changelog a store lacks, and how it takes that, is ChangelogReads'. Tested by
+// tests/unit/testdriver/stateful_test.cc.
 #ifndef KSTREAM_RUNTIME_RESTORER_H_
 #define KSTREAM_RUNTIME_RESTORER_H_
 
-#include <algorithm>
 #include <chrono>
-#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "kstream/status.h"
+#include "runtime/changelog_reads.h"
 #include "runtime/run_shared.h"
 #include "runtime/task_stores.h"
 #include "transport/consumer.h"
@@ -46,28 +43,8 @@ class Restorer {
   Result<std::vector<TaskId>> Turn(std::chrono::milliseconds wait);
 
  private:
-  // A changelog partition that is being read.
-  struct ChangelogRead {
-    TaskId task;
-    TaskStores::Store* store = nullptr;
-    int64_t low = 0;
-    int64_t position = 0;
-    int64_t end = 0;
-    bool check = false;  // the first record must be the last one of the checkpoint
-    bool anew = false;   // begun anew with this batch, whose end is of the reading before
-    int64_t records = 0;
-
-    void ShowRemaining() const {
-      store->remaining.Set(static_cast<double>(std::max<int64_t>(0, end - position)));
-    }
-  };
-  using Logs = std::map<transport::TopicPartition, ChangelogRead>;
-
-  Status Begin(TaskId id, TaskStores::Store* store, transport::Admin::Watermarks log);
-  Status StartAnew(const transport::TopicPartition& name, ChangelogRead* log,
-                   const std::string& why);
-  Status Take(const transport::Batch& batch);
-  Status Apply(Logs::value_type* log, std::span<const Record> records);
+  Status Begin(TaskId id, TaskStores::Store* store, transport::Admin::Watermarks log,
+               const std::string& incarnation);
   Result<std::vector<TaskId>> Finished();
 
   // A task that waits for its stores.
@@ -78,10 +55,9 @@ class Restorer {
 
   RunShared* const shared_;
   const int thread_;
-  std::string incarnation_;
   std::unique_ptr<transport::Consumer> consumer_;
   std::unique_ptr<transport::Batch> batch_;
-  Logs logs_;
+  ChangelogReads reads_;
   std::map<TaskId, Waiting> waiting_;
 };
 

@@ -22,9 +22,11 @@
 
 namespace kstream::runtime {
 
+class Standbys;
+
 struct RunShared {
-  RunShared(RunState* state, OutputFiles* files)
-      : state(state), files(files), admins(state), planner(state, &admins), ends(state, &admins) {}
+  RunShared(RunState* state, OutputFiles* files);
+  ~RunShared();
 
   // Locks the state directory, finds what there is to read, makes what is missing, opens the
   // outputs.
@@ -56,6 +58,8 @@ struct RunShared {
   std::atomic<int> at_end{0};
   // Called by a thread that has its tasks, or waits for them again.
   std::function<void(int thread, bool ready)> on_ready = [](int, bool) {};
+  // Last, as it uses the rest. Null: no stores stand by here.
+  std::unique_ptr<Standbys> standbys;
 };
 
 }  // namespace kstream::runtime

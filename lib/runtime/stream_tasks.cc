@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "runtime/standbys.h"
 #include "runtime/start_position.h"
 #include "runtime/stream_thread.h"
 
@@ -43,6 +44,7 @@ Status StreamThread::Rebalance() {
   waiting_.insert(waiting_.end(), batch.assigned.begin(), batch.assigned.end());
   if (batch.rebalanced) {
     joined_ = true;
+    if (shared_->standbys) shared_->standbys->Rebalanced();
     if (agreed_) KSTREAM_RETURN_IF_ERROR(shared_->check->Recheck());
   }
   if (!joined_) return Status::Ok();

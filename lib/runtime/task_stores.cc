@@ -30,8 +30,17 @@ std::optional<std::string> ChangelogTopicOf(const RunState& state, const Topolog
 
 TaskStores::~TaskStores() = default;
 
-Result<std::unique_ptr<TaskStores>> TaskStores::Open(RunShared* shared, ThreadOutputs* outputs,
-                                                     TaskId id) {
+std::vector<transport::TopicPartition> TaskStores::ChangelogsOf(const RunState& state, TaskId id) {
+  std::vector<transport::TopicPartition> names;
+  for (const size_t index : state.graph().stages[id.stage].stores) {
+    if (const auto topic = ChangelogTopicOf(state, state.graph().stores[index])) {
+      names.push_back({*topic, id.number});
+    }
+  }
+  return names;
+}
+
+Result<std::unique_ptr<TaskStores>> TaskStores::Open(RunShared* shared, TaskId id) {
   std::unique_ptr<TaskStores> self(new TaskStores(shared));
   const TopologyGraph& graph = shared->state->graph();
   for (const size_t index : graph.stages[id.stage].stores) {
@@ -45,8 +54,7 @@ Result<std::unique_ptr<TaskStores>> TaskStores::Open(RunShared* shared, ThreadOu
       store.changelog = {*topic, id.number};
     }
   }
-  if (self->stores_.empty()) return std::unique_ptr<TaskStores>();
-  KSTREAM_RETURN_IF_ERROR(self->OpenJournals(outputs));
+  if (self->stores_.empty()) self.reset();
   return self;
 }
 
@@ -65,6 +73,11 @@ void TaskStores::Drop() {
     store.kept->Drop();
     store.journal.reset();
   }
+}
+
+Status TaskStores::EndLoad() {
+  for (Store& store : stores_) KSTREAM_RETURN_IF_ERROR(store.kept->engine()->EndLoad());
+  return Status::Ok();
 }
 
 bool TaskStores::journaled() const {

@@ -2,7 +2,8 @@
 //
 // Partition n of a store's changelog is the journal of its instance in task n. Before the first
 // record a Restorer brings each store to where its changelog ends; from then on the stores change
-// in epochs (store/kept_store.h), which the Committer seals and keeps. Tested by
+// in epochs (store/kept_store.h), which the Committer seals and keeps. Those of a task that runs in
+// another instance may stand by, without journals: see standbys.h. Tested by
 // tests/unit/testdriver/stateful_test.cc.
 #ifndef KSTREAM_RUNTIME_TASK_STORES_H_
 #define KSTREAM_RUNTIME_TASK_STORES_H_
@@ -12,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kstream/status.h"
@@ -32,14 +34,15 @@ class TaskStores {
     std::unique_ptr<store::KeptStore> kept;
     std::optional<transport::TopicPartition> changelog;  // nullopt: nothing journals it
     std::unique_ptr<Changelog> journal;                  // where there is one
-    metrics::Counter restored;                           // set by the Restorer, as is the next
-    metrics::Gauge remaining;
+    // Of what is read from the changelog: set by who reads it.
+    metrics::Counter loaded;
+    metrics::Gauge lag;
   };
 
-  // Opens the engines of the task's stores; null: it has none. kState; kCluster: a changelog is
-  // missing.
-  static Result<std::unique_ptr<TaskStores>> Open(RunShared* shared, ThreadOutputs* outputs,
-                                                  TaskId id);
+  // What there is to restore the stores of a task from; empty: nothing.
+  static std::vector<transport::TopicPartition> ChangelogsOf(const RunState& state, TaskId id);
+  // Opens the engines of the task's stores, without journals; null: it has none. kState.
+  static Result<std::unique_ptr<TaskStores>> Open(RunShared* shared, TaskId id);
   ~TaskStores();
 
   std::vector<Store>& stores() { return stores_; }
@@ -63,7 +66,13 @@ class TaskStores {
   // Forgets what is not kept: the stores are to be restored from where they stand. There are no
   // journals then until OpenJournals, with outputs that were opened anew.
   void Drop();
+  // kCluster: a changelog is missing.
   Status OpenJournals(ThreadOutputs* outputs);
+
+  // Makes the engines show what was loaded. kState.
+  Status EndLoad();
+  // Keeps something for as long as the engines may be open.
+  void Hold(std::shared_ptr<void> claim) { claim_ = std::move(claim); }
 
   // Forgets what is not kept, and closes the engines.
   Status Close();
@@ -72,6 +81,7 @@ class TaskStores {
   explicit TaskStores(RunShared* shared) : shared_(shared) {}
 
   RunShared* const shared_;
+  std::shared_ptr<void> claim_;  // goes after the stores
   std::vector<Store> stores_;
 };
 

@@ -13,6 +13,7 @@
 
 #include "base/log.h"
 #include "runtime/changelogs.h"
+#include "runtime/standbys.h"
 #include "runtime/stream_thread.h"
 
 namespace kstream::runtime {
@@ -91,12 +92,19 @@ Status StreamThread::OpenOutputsAnew() {
   return Status::Ok();
 }
 
-// The stores of a task: those that it had before it was put back, or fresh ones.
+// The stores of a task: those that it had before it was put back, those that stood by, or fresh
+// ones.
 Result<std::unique_ptr<TaskStores>> StreamThread::StoresOf(TaskId id) {
-  auto rewound = rewound_.extract(id);
-  if (rewound.empty()) return TaskStores::Open(shared_, &outputs_, id);
-  KSTREAM_RETURN_IF_ERROR(rewound.mapped()->OpenJournals(&outputs_));
-  return std::move(rewound.mapped());
+  std::unique_ptr<TaskStores> stores;
+  if (auto rewound = rewound_.extract(id)) {
+    stores = std::move(rewound.mapped());
+  } else if (shared_->standbys) {
+    KSTREAM_ASSIGN_OR_RETURN(stores, shared_->standbys->Take(id));
+  } else {
+    KSTREAM_ASSIGN_OR_RETURN(stores, TaskStores::Open(shared_, id));
+  }
+  if (stores) KSTREAM_RETURN_IF_ERROR(stores->OpenJournals(&outputs_));
+  return stores;
 }
 
 }  // namespace kstream::runtime

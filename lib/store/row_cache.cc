@@ -1,6 +1,7 @@
 #include "store/row_cache.h"
 
 #include <cassert>
+#include <utility>
 
 namespace kstream::store {
 namespace {
@@ -22,12 +23,16 @@ void Set(RowCache::Version& version, std::optional<std::string_view> value, int6
 
 }  // namespace
 
-RowCache::RowCache(std::shared_ptr<RowBudget> budget) : budget_(std::move(budget)) {
-  if (budget_) budget_->Join();
-}
+RowCache::RowCache(std::shared_ptr<RowBudget> budget) : budget_(std::move(budget)) {}
 
 RowCache::~RowCache() {
-  if (budget_) budget_->Leave();
+  if (has_joined_) budget_->Leave();
+}
+
+int64_t RowCache::share() const {
+  if (!budget_) return INT64_MAX;
+  if (!std::exchange(has_joined_, true)) budget_->Join();
+  return static_cast<int64_t>(budget_->share());
 }
 
 template <typename F>
@@ -154,7 +159,7 @@ void RowCache::AddToRing(Entry* entry) {
 
 void RowCache::Shrink() {
   if (!budget_) return;
-  const uint64_t share = budget_->share();
+  const auto share = static_cast<uint64_t>(RowCache::share());
   while (bytes_ > share && !ring_.empty()) {
     if (hand_ >= ring_.size()) hand_ = 0;
     Entry* const entry = ring_[hand_];

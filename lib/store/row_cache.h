@@ -29,8 +29,8 @@
 
 namespace kstream::store {
 
-// What the caches of all stores may hold together, in bytes. Each of those that live gets an equal
-// share. Thread-safe.
+// What the caches of all stores may hold together, in bytes. Each of those that are used gets an
+// equal share. Thread-safe.
 class RowBudget {
  public:
   explicit RowBudget(uint64_t bytes) : bytes_(bytes) {}
@@ -98,7 +98,7 @@ class RowCache {
   void Forget();  // everything
 
   // What unchanged rows may take; no end without a budget.
-  int64_t share() const { return budget_ ? static_cast<int64_t>(budget_->share()) : INT64_MAX; }
+  int64_t share() const;
   size_t bytes() const { return bytes_; }  // of all rows
   size_t changed_bytes() const { return changed_bytes_; }
 
@@ -112,6 +112,8 @@ class RowCache {
   void Shrink();
 
   std::shared_ptr<RowBudget> budget_;
+  // From its first use: one that stands by leaves the others their shares.
+  mutable bool has_joined_ = false;
   ByteTable<Row> table_;
   std::vector<Entry*> open_, sealed_;
   std::vector<Entry*> ring_;  // those that may go, and some that were changed since

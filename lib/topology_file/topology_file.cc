@@ -22,11 +22,11 @@ using topology_file::FileValue;
 // Options of a run that a file may hold: all that are neither about reaching brokers nor about a
 // node. They are what RuntimeOptions::Set takes.
 constexpr std::string_view kOptions[] = {
-    "app",       "from",       "exit-at-end", "close-at-end", "idle-advance", "limit",
-    "timeout",   "partitions", "threads",     "guarantee",    "eos",          "commit-interval",
-    "state-dir", "store-type", "memory",      "instance-id",  "grouper",      "max-idle",
-    "max-skew",  "on-error",   "dead-letter", "max-errors",   "partitioner",  "create-output",
-    "dry-run",
+    "app",           "from",       "exit-at-end", "close-at-end", "idle-advance", "limit",
+    "timeout",       "partitions", "threads",     "guarantee",    "eos",          "commit-interval",
+    "state-dir",     "store-type", "memory",      "standby",      "instance-id",  "grouper",
+    "max-idle",      "max-skew",   "on-error",    "dead-letter",  "max-errors",   "partitioner",
+    "create-output", "dry-run",
 };
 
 // Members of a file that are none of those.

@@ -40,6 +40,7 @@ sample() {
     --state-dir) echo "$1" state -G app ;;
     --store-type) echo "$1" rocksdb --state-dir state ;;
     --memory) echo "$1" 64M ;;
+    --standby) echo "$1" 0 ;;
     --limit | -c) echo "$1" 2 ;;
     --threads | -j) echo "$1" 2 --partitions 2 -k .user ;;
     --on-error) echo "$1" skip -i bad.ndjson ;;

@@ -25,7 +25,7 @@ refused() {  # CODE MESSAGE COMMAND...
 }
 
 @test "usage: flags of stages with state are unknown to stages without" {
-  for flag in --unique-by --standby --http; do
+  for flag in --unique-by --http; do
     refused 2 "unknown flag $flag" kstream-filter "$flag" .a
   done
 }

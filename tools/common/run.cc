@@ -29,6 +29,9 @@ std::string StateText(const RuntimeOptions& runtime) {
                            : store_type == StoreSpec::Engine::kRocksDb;
   add("store-type", on_disk ? "rocksdb" : "memory", store_type != defaults.store_type);
   add("memory", fmt::format("{}", runtime.memory), runtime.memory != defaults.memory);
+  const bool all = runtime.standby == RuntimeOptions::kAllStandbys;
+  add("standby", all ? "all" : fmt::format("{}", runtime.standby),
+      runtime.standby != defaults.standby);
   return text;
 }
 

@@ -326,6 +326,11 @@ void AddOptions(const RuntimeOptions& runtime, Json* json) {
     out["store-type"] = runtime.store_type == StoreSpec::Engine::kMemory ? "memory" : "rocksdb";
   }
   if (runtime.memory != defaults.memory) out["memory"] = fmt::format("{}", runtime.memory);
+  if (runtime.standby == RuntimeOptions::kAllStandbys) {
+    out["standby"] = "all";
+  } else if (runtime.standby != defaults.standby) {
+    out["standby"] = runtime.standby;
+  }
   if (!runtime.instance_id.empty()) out["instance-id"] = runtime.instance_id;
   if (runtime.grouper != defaults.grouper) out["grouper"] = runtime.grouper;
   if (runtime.max_idle != defaults.max_idle) out["max-idle"] = Print(runtime.max_idle);

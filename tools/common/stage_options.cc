@@ -238,6 +238,11 @@ FlagGroup State(StageOptions* o) {
             .metavar = "SIZE",
             .help = "what all stores together may hold in memory: 64K 256M 4G (default 256M, on "
                     "every machine; at least 8M)",
+            .option = &o->runtime},
+           {.names = "--standby",
+            .metavar = "N|all",
+            .help = "keep a copy of every task's stores warm in N other instances, or in all of "
+                    "them, for one to go on at once when theirs is gone (default 0)",
             .option = &o->runtime}}};
 }
 

@@ -59,6 +59,7 @@ TEST_F(ConfigurationTest, NumbersHaveBounds) {
       {"--max-errors", [](auto* o) { o->max_errors = -1; }},
       {"--commit-interval", [](auto* o) { o->commit_interval = milliseconds(0); }},
       {"--memory", [](auto* o) { o->memory = 1; }},
+      {"--standby", [](auto* o) { o->standby = -1; }},
       {"--max-idle", [](auto* o) { o->max_idle = milliseconds(-1); }},
       {"--max-skew", [](auto* o) { o->max_skew = milliseconds(-1); }},
       {"--create-output",

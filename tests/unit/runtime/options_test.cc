@@ -47,6 +47,7 @@ TEST_F(OptionsTest, EachSetsItsMember) {
   Take("state-dir", "/state");
   Take("store-type", "memory");
   Take("memory", "1G");
+  Take("standby", "all");
   Take("grouper", "broadcast:rates");
   Take("max-idle", "0s");
   Take("max-idle", "2s");
@@ -70,6 +71,7 @@ TEST_F(OptionsTest, EachSetsItsMember) {
   EXPECT_EQ(options_.state_dir, "/state");
   EXPECT_EQ(options_.store_type, StoreSpec::Engine::kMemory);
   EXPECT_EQ(options_.memory, int64_t{1} << 30);
+  EXPECT_EQ(options_.standby, RuntimeOptions::kAllStandbys);
   EXPECT_EQ(options_.grouper, "broadcast:rates");
   EXPECT_EQ(options_.max_idle, milliseconds(2000));
   EXPECT_EQ(options_.max_skew, milliseconds(3'600'000));
@@ -198,6 +200,11 @@ TEST_F(OptionsTest, MistakesNameTheFlag) {
   EXPECT_EQ(Refusal("s", "json"), "-s: 'json' is neither key=SERDE nor value=SERDE");
   EXPECT_EQ(Refusal("X", "acks"), "-X: 'acks' is not PROPERTY=VALUE");
   EXPECT_EQ(Refusal("create-output", "3:"), "--create-output: '' is not a whole number");
+  for (const char* value : {"-1", "1001", "some", "1.5"}) {
+    EXPECT_EQ(Refusal("standby", value),
+              "--standby: '" + std::string(value) +
+                  "' is neither all nor a number of instances, 0 to 1000");
+  }
   EXPECT_EQ(Refusal("create-output", "0"), "--create-output: 0 is not between 1 and 100000");
 }
 
