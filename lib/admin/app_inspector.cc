@@ -53,7 +53,8 @@ Result<std::vector<InspectedStore>> AppInspector::List() {
                          .offset = at.offset,
                          .incarnation = at.incarnation,
                          .written = at.written,
-                         .windows = windows});
+                         .windows = windows,
+                         .standby = directory.standby});
   }
   return instances;
 }

@@ -40,14 +40,18 @@ LiveInstances LiveInstances::Of(const transport::GroupDescription& group) {
 }
 
 std::set<TaskId> TasksToFollow(const LiveInstances& live, const RunPlan& plan,
-                               const std::set<TaskId>& tasks, const std::string& self, int copies) {
+                               const std::set<TaskId>& tasks, const std::set<TaskId>& warm,
+                               const std::string& self, int copies) {
   std::set<TaskId> followed;
   if (!live.names.contains(self)) return followed;
   for (const TaskId task : tasks) {
     const auto lead = plan.LeadOf(task);
     const auto owner = lead ? live.owners.find(*lead) : live.owners.end();
     const std::string runs_in = owner == live.owners.end() ? "" : owner->second;
-    if (runs_in == self) continue;
+    if (runs_in == self) {
+      if (warm.contains(task)) followed.insert(task);
+      continue;
+    }
     int before = 0;
     for (const std::string& other : live.names) {
       if (other == self || other == runs_in) continue;

@@ -35,9 +35,11 @@ struct LiveInstances {
 std::string InstanceName(const MemberTag& tag, const std::string& instance_id);
 
 // Of `tasks` those that `self` follows, if `copies` instances follow each. A task that nobody owns
-// at the moment is followed as if it had an owner elsewhere; none while `self` is not in the group.
+// at the moment is followed as if it had an owner elsewhere; one of its own that is `warm` stays so
+// until a thread takes it. None while `self` is not in the group.
 std::set<TaskId> TasksToFollow(const LiveInstances& live, const RunPlan& plan,
-                               const std::set<TaskId>& tasks, const std::string& self, int copies);
+                               const std::set<TaskId>& tasks, const std::set<TaskId>& warm,
+                               const std::string& self, int copies);
 
 }  // namespace kstream::runtime
 

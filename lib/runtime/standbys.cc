@@ -125,8 +125,10 @@ Status Standbys::Step(milliseconds wait) {
 
 Status Standbys::Look() {
   const RunState& state = *shared_->state;
-  const auto group = shared_->admins.Ask(
-      "", [&](transport::Admin* admin) { return admin->DescribeGroup(state.options.app); });
+  if (!admin_) {
+    KSTREAM_ASSIGN_OR_RETURN(admin_, state.clusters.at("")->NewAdmin());
+  }
+  const auto group = admin_->DescribeGroup(state.options.app);
   if (IsStopped(group.status())) return group.status();
   if (!group.ok()) {
     const LogLevel level = std::exchange(has_warned_, true) ? LogLevel::kDebug : LogLevel::kWarning;
@@ -145,7 +147,7 @@ Status Standbys::Look() {
   for (const TaskId id : plan->Tasks()) {
     if (!TaskStores::ChangelogsOf(state, id).empty()) journaled.insert(id);
   }
-  return Follow(TasksToFollow(live, *plan, journaled, self, state.options.standby));
+  return Follow(TasksToFollow(live, *plan, journaled, tasks(), self, state.options.standby));
 }
 
 Status Standbys::Follow(const std::set<TaskId>& chosen) {
@@ -164,9 +166,7 @@ Status Standbys::Follow(const std::set<TaskId>& chosen) {
     }
   }
   if (fresh.empty()) return Status::Ok();
-  KSTREAM_ASSIGN_OR_RETURN(const Logs logs, shared_->admins.Ask("", [&](transport::Admin* admin) {
-    return admin->Offsets(names);
-  }));
+  KSTREAM_ASSIGN_OR_RETURN(const Logs logs, admin_->Offsets(names));
   for (const TaskId id : fresh) {
     if (is_stopping()) return Status::Ok();
     if (const Status opened = Open(id, logs); !opened.ok()) GiveUp(id, opened);
@@ -207,6 +207,7 @@ Status Standbys::Open(TaskId id, const Logs& logs) {
 
 Result<Standbys::Reads> Standbys::Begin(TaskId id, const Logs& logs, Warm* warm) const {
   KSTREAM_ASSIGN_OR_RETURN(warm->stores, TaskStores::Open(shared_, id));
+  warm->stores->ShowStandby(id, true);
   metrics::Registry* const registry = &shared_->state->registry;
   const std::string task = id.ToString();
   metrics::Labels labels{.task = task};

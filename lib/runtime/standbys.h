@@ -95,6 +95,7 @@ class Standbys {
   Clock::Instant Now() const { return shared_->state->clock->Steady(); }
 
   RunShared* const shared_;
+  std::unique_ptr<transport::Admin> admin_;  // of its own: threads wait for no answer of its
   std::unique_ptr<transport::Consumer> consumer_;
   std::unique_ptr<transport::Batch> batch_;
   std::map<TaskId, Clock::Instant> put_off_;  // what has failed, until then

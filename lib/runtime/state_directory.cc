@@ -25,6 +25,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kLock = ".lock", kInstance = ".instance", kTemporary = ".run-";
+constexpr std::string_view kStandby =
+    ".standby";  // beside the files of a database, which are others
 constexpr size_t kLongestName = 255;
 constexpr size_t kInstanceDigits = 16;
 constexpr std::chrono::milliseconds kTurn{50};
@@ -296,6 +298,16 @@ Result<std::string> StateDirectory::Make(std::string_view store, int32_t task) {
   return path;
 }
 
+void StateDirectory::ShowStandby(std::string_view store, int32_t task, bool stands_by) {
+  const std::string path = fmt::format("{}/{}", PathOf(store, task), kStandby);
+  if (!stands_by) {
+    static_cast<void>(unlink(path.c_str()));
+    return;
+  }
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
+  if (file >= 0) close(file);
+}
+
 Status StateDirectory::Remove(std::string_view store, int32_t task) {
   KSTREAM_RETURN_IF_ERROR(CheckFileName("store", store));
   return RemoveAll(PathOf(store, task));
@@ -330,7 +342,9 @@ Result<std::vector<StoreDirectory>> ListStores(const std::string& root, std::str
     KSTREAM_ASSIGN_OR_RETURN(const auto tasks, Subdirectories(of_store));
     for (const std::string& name : tasks) {
       if (const auto task = TaskOf(name)) {
-        found.push_back({store, *task, fmt::format("{}/{}", of_store, name)});
+        const std::string directory = fmt::format("{}/{}", of_store, name);
+        const bool stands_by = fs::exists(fmt::format("{}/{}", directory, kStandby), error);
+        found.push_back({store, *task, directory, stands_by});
       }
     }
   }

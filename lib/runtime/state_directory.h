@@ -46,6 +46,7 @@ struct StoreDirectory {
   std::string store;
   int32_t task = 0;
   std::string path;
+  bool standby = false;  // see ShowStandby
   bool operator==(const StoreDirectory&) const = default;
 };
 
@@ -72,6 +73,9 @@ class StateDirectory {
 
   // The directory of a store's instance, made if it is missing. kState.
   Result<std::string> Make(std::string_view store, int32_t task);
+  // Says of the directory of a store's instance, if it is there, whether the store stands by for a
+  // task that runs elsewhere. A help for people: nothing depends on it, so nothing fails.
+  void ShowStandby(std::string_view store, int32_t task, bool stands_by);
   // Removes the directory of a store's instance with all that is in it; nothing when there is none.
   Status Remove(std::string_view store, int32_t task);
   // Removes those of all stores.

@@ -75,6 +75,13 @@ void TaskStores::Drop() {
   }
 }
 
+void TaskStores::ShowStandby(TaskId id, bool stands_by) const {
+  if (shared_->directory == nullptr) return;
+  for (const Store& store : stores_) {
+    shared_->directory->ShowStandby(store.kept->name(), id.number, stands_by);
+  }
+}
+
 Status TaskStores::EndLoad() {
   for (Store& store : stores_) KSTREAM_RETURN_IF_ERROR(store.kept->engine()->EndLoad());
   return Status::Ok();

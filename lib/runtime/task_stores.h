@@ -69,6 +69,8 @@ class TaskStores {
   // kCluster: a changelog is missing.
   Status OpenJournals(ThreadOutputs* outputs);
 
+  // Says in the directories whose the stores are.
+  void ShowStandby(TaskId id, bool stands_by) const;
   // Makes the engines show what was loaded. kState.
   Status EndLoad();
   // Keeps something for as long as the engines may be open.

@@ -103,7 +103,9 @@ Result<std::unique_ptr<TaskStores>> StreamThread::StoresOf(TaskId id) {
   } else {
     KSTREAM_ASSIGN_OR_RETURN(stores, TaskStores::Open(shared_, id));
   }
-  if (stores) KSTREAM_RETURN_IF_ERROR(stores->OpenJournals(&outputs_));
+  if (!stores) return stores;
+  stores->ShowStandby(id, false);
+  KSTREAM_RETURN_IF_ERROR(stores->OpenJournals(&outputs_));
   return stores;
 }
 

@@ -16,7 +16,7 @@ member() {
 # counted FROM TO: a record of each key of that range.
 counted() { seq -f 'key%.0f:{}' "$1" "$2" | put "$in" -K: -X partitioner=murmur2_random; }
 
-# committed_records TOPIC: how many a read_committed reader finds.
+# What a read_committed reader finds.
 committed_rows() { records "$out" '%s\n' -X isolation.level=read_committed; }
 has_rows() { (($(committed_rows | wc -l) >= $1)); }
 
@@ -35,13 +35,15 @@ is_all_committed() { # all that is in $in
   [[ $(committed "$in" "$in") == "$(log_ends "$in" 2)" ]]
 }
 
-# How many tasks of two the members of the group have, at most.
-has_tasks() { # MEMBERS
+has_tasks() { # MEMBERS: so many of the group have tasks
   admin members "$in" | jq -e --argjson n "$1" \
     '.state == "Stable" and ([.members[] | select([.partitions[][]] | length > 0)] | length == $n)'
 }
 
-# ms_since ERR: from the assignment that followed the death to the moment when all tasks ran.
+# standing_by DIR: of its stores, whether each was last kept warm for another instance.
+standing_by() { kstream-inspect-state -G "$in" --state-dir "$1" ls | jq .standby | sort | paste -sd' '; }
+
+# resume_ms ERR: from the assignment that followed the death to the moment when all tasks ran.
 resume_ms() {
   jq -s 'map(select(.message | test("^thread 0: (rebalancing|running)$")) | .at = (.ts | .[:19] + "Z" | fromdate) * 1000 + (.ts | .[20:23] | tonumber))
     | (map(select(.message | endswith("running")))[-1].at) - (map(select(.message | endswith("rebalancing")))[-1].at)' "$1"
@@ -78,6 +80,9 @@ takes_over() {
   local guarantee
   for guarantee in at-least-once exactly-once; do
     takes_over "warm-$guarantee" warm --guarantee "$guarantee" --standby 1
+    # The one that was killed stood by for the other's task; the other runs both.
+    assert_equal "$(standing_by "warm-$guarantee-a")" 'false true'
+    assert_equal "$(standing_by "warm-$guarantee-b")" 'false false'
     holds "warm-$guarantee-b.err" ' stands by here: store agg from offset '
     takes_over "cold-$guarantee" cold --guarantee "$guarantee"
     echo "# $guarantee, half of $keys keys: resumed after $(<warm) ms with a standby, $(<cold) ms without" >&3

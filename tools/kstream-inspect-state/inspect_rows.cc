@@ -81,6 +81,7 @@ Status InspectTool::List() {
                  {"engine", instance.engine},
                  {"format", instance.format},
                  {"offset", instance.offset},
+                 {"standby", instance.standby},
                  {"incarnation", instance.incarnation},
                  {"written", Time(instance.written, pretty_)},
                  {"locked_by", OrNull(holder)},

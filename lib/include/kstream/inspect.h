@@ -46,6 +46,7 @@ struct InspectedStore {
   int64_t written = 0;      // wall clock when rows changed last, ms since the epoch
   // Tumbling or hopping windows that have rows: those that are open, and those that are kept on.
   std::optional<uint64_t> windows = {};
+  bool standby = false;  // it was kept warm last for a task that ran in another instance
 };
 
 // One application of a state directory.

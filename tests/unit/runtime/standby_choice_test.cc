@@ -47,7 +47,7 @@ class StandbyChoiceTest : public testing::Test {
     std::map<TaskId, int> followers;
     const LiveInstances live = Live(instances);
     for (int i = 0; i < instances; i++) {
-      for (const TaskId id : TasksToFollow(live, plan_, tasks_, Name(i), copies)) {
+      for (const TaskId id : TasksToFollow(live, plan_, tasks_, {}, Name(i), copies)) {
         EXPECT_NE(id.number % instances, i) << "its own task";
         followers[id]++;
       }
@@ -73,7 +73,7 @@ TEST_F(StandbyChoiceTest, EachTaskHasAsManyFollowersAsAskedForAndThereAre) {
 TEST_F(StandbyChoiceTest, TheWorkIsSpread) {
   const LiveInstances live = Live(4);
   for (int i = 0; i < 4; i++) {
-    const size_t followed = TasksToFollow(live, plan_, tasks_, Name(i), 1).size();
+    const size_t followed = TasksToFollow(live, plan_, tasks_, {}, Name(i), 1).size();
     EXPECT_GT(followed, kTasks / 4 / 2) << i;
     EXPECT_LT(followed, kTasks / 4 * 2) << i;
   }
@@ -84,10 +84,10 @@ TEST_F(StandbyChoiceTest, TheWorkIsSpread) {
 TEST_F(StandbyChoiceTest, AnInstanceThatGoesChangesItsOwnShareAlone) {
   LiveInstances live = Live(4);
   std::map<int, std::set<TaskId>> before;
-  for (int i = 0; i < 4; i++) before[i] = TasksToFollow(live, plan_, tasks_, Name(i), 1);
+  for (int i = 0; i < 4; i++) before[i] = TasksToFollow(live, plan_, tasks_, {}, Name(i), 1);
   live.names.erase(Name(3));
   for (int i = 0; i < 3; i++) {
-    const auto now = TasksToFollow(live, plan_, tasks_, Name(i), 1);
+    const auto now = TasksToFollow(live, plan_, tasks_, {}, Name(i), 1);
     for (const TaskId id : before[i]) EXPECT_TRUE(now.contains(id)) << id.ToString();
     for (const TaskId id : now) {
       EXPECT_TRUE(before[i].contains(id) || before[3].contains(id)) << id.ToString();
@@ -96,7 +96,14 @@ TEST_F(StandbyChoiceTest, AnInstanceThatGoesChangesItsOwnShareAlone) {
 }
 
 TEST_F(StandbyChoiceTest, WhoIsNotInTheGroupFollowsNothing) {
-  EXPECT_THAT(TasksToFollow(Live(3), plan_, tasks_, Name(3), 2), IsEmpty());
+  EXPECT_THAT(TasksToFollow(Live(3), plan_, tasks_, {}, Name(3), 2), IsEmpty());
+}
+
+// Its thread has not heard yet that the task is its own.
+TEST_F(StandbyChoiceTest, AWarmTaskThatComesToItsInstanceStaysWarm) {
+  const TaskId own{0, 1};
+  EXPECT_TRUE(TasksToFollow(Live(2), plan_, tasks_, {own}, Name(1), 1).contains(own));
+  EXPECT_FALSE(TasksToFollow(Live(2), plan_, tasks_, {}, Name(1), 1).contains(own));
 }
 
 TEST_F(StandbyChoiceTest, ThreadsOfOneProcessAreOneInstanceAndStrangersNone) {

@@ -179,6 +179,8 @@ TEST_F(StandbysTest, AnInstanceFollowsWhatAnotherRuns) {
   EXPECT_EQ(Metric(1, "kstream_task_state", R"(task="0_0",state="standby")"), 1);
   instances_.clear();
   EXPECT_EQ(Kept(1, kFirst), (Rows{{"a", "3"}, {"b", "1"}, {"c", "1"}}));
+  EXPECT_TRUE((*ListStores(Root(1), "app"))[0].standby);
+  EXPECT_FALSE((*ListStores(Root(1), "app"))[1].standby);
 }
 
 // What it lacks is what came since it last read: the log says where the restore began.
@@ -209,6 +211,20 @@ TEST_F(StandbysTest, AThreadTakesOverTheOpenStoresAndRestoresTheTail) {
   Pass(seconds(2));
   EXPECT_EQ(Seen(1, kFirst), (Rows{{"a", "3"}, {"b", "2"}, {"c", "1"}, {"d", "1"}}));
   EXPECT_EQ(Metric(1, "kstream_task_state", R"(task="0_0",state="standby")"), -1);
+}
+
+TEST_F(StandbysTest, StoresInMemoryAreKeptWarmAsWell) {
+  options_.store_type = StoreSpec::Engine::kMemory;
+  Begin(0);
+  Begin(1);
+  Count({"a", "b", "c"});
+  Pass();
+  testing::internal::CaptureStderr();
+  Kill(0);
+  Count({"a"});
+  Pass(seconds(2));
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), Not(HasSubstr("restoring store")));
+  EXPECT_EQ(Seen(1, kFirst), (Rows{{"a", "2"}, {"b", "1"}, {"c", "1"}}));
 }
 
 TEST_F(StandbysTest, ATaskThatLeavesIsFollowedAgain) {
