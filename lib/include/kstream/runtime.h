@@ -79,8 +79,8 @@ struct KSTREAM_EXPORT RuntimeOptions {
   // in another; enough for the hot rows of millions of keys, and little beside what fetching takes.
   int64_t memory = int64_t{256} << 20;
   // --standby: how many other instances keep the stores of each task warm, so that whoever of them
-  // takes it over restores the last moments alone; kAllStandbys: all of them. With an app alone, and
-  // stores that have changelogs.
+  // takes it over restores the last moments alone; kAllStandbys: all of them. With an app alone,
+  // and stores that have changelogs.
   int standby = 0;
   static constexpr int kAllStandbys = std::numeric_limits<int>::max();
   std::string instance_id;  // --instance-id; empty: a dynamic member; "auto": kept in the state dir
