@@ -49,6 +49,12 @@ resume_ms() {
     | (map(select(.message | endswith("running")))[-1].at) - (map(select(.message | endswith("rebalancing")))[-1].at)' "$1"
 }
 
+# The task of the first instance is warm in the second, and the other way round.
+task_of() { jq -r .message "$1.err" | sed -n 's/^thread 0: tasks .*(now \([0-9_]*\))$/\1/p' | tail -n 1; }
+are_warm() {
+  holds "$2.err" "task $(task_of "$1") is warm: " && holds "$1.err" "task $(task_of "$2") is warm: "
+}
+
 # takes_over NAME FILE [OPTION...]: two instances share the tasks; one is killed, and the other has
 # all of them, with a record more of 1000 keys. Its time to resume, ms, goes to FILE.
 takes_over() {
@@ -63,7 +69,7 @@ takes_over() {
   member "$name-b" "${@:3}"
   local second=$pid
   until_true has_tasks 2
-  [[ $name != warm* ]] || until_true holds "$name-b.err" ' is warm: '
+  [[ $name != warm* ]] || until_true are_warm "$name-a" "$name-b"
   kill -9 "$first"
   wait "$first" || true
   counted 1 1000
