@@ -21,7 +21,8 @@ using testdriver::Clusters;
 class MemoryTestDriver final : public TestDriver {
  public:
   MemoryTestDriver(Topology topology, TestDriverOptions options)
-      : options_(WithState(std::move(options), scratch_.path())),
+      : scratch_(options.runtime.store_type != StoreSpec::Engine::kRocksDb),
+        options_(WithState(std::move(options), scratch_.path())),
         topology_(std::move(topology)),
         clock_(std::make_shared<ManualClock>(options_.start_time)) {}
 

@@ -6,6 +6,8 @@
 #include <cctype>
 #include <charconv>
 #include <cstdlib>
+#include <fstream>
+#include <sstream>
 
 #include "expr/tree.h"
 
@@ -98,6 +100,17 @@ Complaint Split(std::string_view message) {
 }  // namespace
 
 // --- FileText ---
+
+Result<std::string> FileText::Load(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  // Of an empty file there is nothing to insert, which a stream takes for a failure.
+  if (in.peek() != std::ifstream::traits_type::eof()) text << in.rdbuf();
+  if (!in.is_open() || in.bad() || !text) {
+    return Status::Usage(fmt::format("{}: the file cannot be read", path));
+  }
+  return std::move(text).str();
+}
 
 Result<std::shared_ptr<const FileText>> FileText::Parse(std::string text, std::string name,
                                                         TopologyVariables variables) {

@@ -76,6 +76,8 @@ struct FileValue::Member {
 
 class FileText {
  public:
+  // The bytes of a file. kUsage: it cannot be read.
+  static Result<std::string> Load(const std::string& path);
   // kExpression: not JSON, a name twice in one object.
   static Result<std::shared_ptr<const FileText>> Parse(std::string text, std::string name,
                                                        TopologyVariables variables);

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
-#include <sstream>
 
 #include "topology_file/assembler.h"
 #include "topology_file/file_text.h"
@@ -72,11 +70,8 @@ Status SetVersion(FileValue value, RuntimeOptions* options) {
 TopologyFile::TopologyFile(std::shared_ptr<const FileText> text) : text_(std::move(text)) {}
 
 Result<TopologyFile> TopologyFile::Read(const std::string& path, TopologyVariables variables) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (!in || !text) return Status::Usage(fmt::format("{}: the file cannot be read", path));
-  return Parse(std::move(text).str(), path, std::move(variables));
+  KSTREAM_ASSIGN_OR_RETURN(std::string text, FileText::Load(path));
+  return Parse(std::move(text), path, std::move(variables));
 }
 
 Result<TopologyFile> TopologyFile::Parse(std::string text, std::string name,

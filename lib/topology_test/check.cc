@@ -127,7 +127,7 @@ class Comparison {
     const auto& items = expectation_.items;
     if (pair.same) return std::string(items[*pair.wanted].at().Raw());
     const Item& came = came_[*pair.came];
-    if (pair.wanted) return items[*pair.wanted].Like(came);
+    if (pair.wanted) return items[*pair.wanted].Rewritten(came);
     return items.empty() ? came.Text() : items.back().Like(came);
   }
 

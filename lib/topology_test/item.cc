@@ -3,58 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <span>
 #include <utility>
 
-#include "base/time.h"
-#include "record/base64.h"
 #include "record/json_document.h"
 #include "topology_file/fields.h"
 #include "topology_test/json_difference.h"
+#include "topology_test/values.h"
 
 namespace kstream::topology_test {
 namespace {
 
 using topology_file::Fields;
 using topology_file::FileValue;
-
-std::string Quoted(std::string_view text) {
-  std::string quoted;
-  json::AppendQuoted(text, &quoted);
-  return quoted;
-}
-
-std::string Base64Of(std::string_view bytes) {
-  std::string text = "\"";
-  AppendBase64(bytes, &text);
-  return text + '"';
-}
-
-// Compact; nullopt: it is no JSON.
-std::optional<std::string> CompactJson(std::string_view text) {
-  thread_local json::Reader reader;
-  json::Document document;
-  if (!reader.Parse(text, &document).ok()) return std::nullopt;
-  std::string compact;
-  json::AppendCompact(document, document.root(), &compact);
-  return compact;
-}
-
-// As the envelope has them.
-std::string HeadersText(const decltype(TestRecord::headers)& headers) {
-  std::string text = "[";
-  for (const auto& [name, value] : headers) {
-    if (text.size() > 1) text += ',';
-    text += Quoted(name) + ',';
-    if (!value) {
-      text += "null";
-    } else {
-      text += json::IsUtf8(*value) ? Quoted(*value) : "{\"b64\":" + Base64Of(*value) + "}";
-    }
-  }
-  return text + ']';
-}
 
 std::string JsonOf(const std::vector<Fact>& facts) {
   std::string text;
@@ -174,60 +135,6 @@ Result<std::vector<FileValue::Member>> ItemMembers(FileValue value,
   return object.members();
 }
 
-Result<std::string> Base64Bytes(FileValue value) {
-  KSTREAM_ASSIGN_OR_RETURN(const std::string text, PlainText(value, "base64"));
-  std::string bytes;
-  if (!DecodeBase64(text, &bytes)) return value.Error("this is no base64");
-  return bytes;
-}
-
-// As an expression that gives a key: a string's text, the compact JSON of anything else.
-Result<std::optional<std::string>> KeyBytes(FileValue value) {
-  if (value.is_null()) return std::optional<std::string>();
-  if (!value.is_string()) return std::optional(CompactText(value));
-  KSTREAM_ASSIGN_OR_RETURN(std::string text, PlainText(value, "a key"));
-  return std::optional(std::move(text));
-}
-
-Result<std::optional<std::string>> PayloadBytes(FileValue value) {
-  if (value.is_null()) return std::optional<std::string>();
-  KSTREAM_ASSIGN_OR_RETURN(std::string text, PlainText(value, "a string, or null"));
-  return std::optional(std::move(text));
-}
-
-// A string, {"b64":..} or null.
-Result<std::optional<std::string>> HeaderValue(FileValue value) {
-  if (!value.is_object()) return PayloadBytes(value);
-  KSTREAM_ASSIGN_OR_RETURN(const std::vector<FileValue::Member> members, value.Members(""));
-  if (members.size() != 1 || members[0].name != "b64") {
-    return value.Error("takes a string, {\"b64\":..} or null");
-  }
-  KSTREAM_ASSIGN_OR_RETURN(std::string bytes, Base64Bytes(members[0].value));
-  return std::optional(std::move(bytes));
-}
-
-// kcat's flat array, or an object.
-Result<decltype(TestRecord::headers)> ParseHeaders(FileValue value) {
-  decltype(TestRecord::headers) headers;
-  if (value.is_object()) {
-    KSTREAM_ASSIGN_OR_RETURN(const std::vector<FileValue::Member> members, value.Members(""));
-    for (const FileValue::Member& member : members) {
-      KSTREAM_ASSIGN_OR_RETURN(auto bytes, HeaderValue(member.value));
-      headers.emplace_back(member.name, std::move(bytes));
-    }
-    return headers;
-  }
-  KSTREAM_ASSIGN_OR_RETURN(const std::vector<FileValue> items,
-                           value.Items("an array of names and values, or an object"));
-  if (items.size() % 2 != 0) return value.Error("the last name has no value");
-  for (size_t i = 0; i < items.size(); i += 2) {
-    KSTREAM_ASSIGN_OR_RETURN(std::string name, PlainText(items[i], "the name of a header"));
-    KSTREAM_ASSIGN_OR_RETURN(auto bytes, HeaderValue(items[i + 1]));
-    headers.emplace_back(std::move(name), std::move(bytes));
-  }
-  return headers;
-}
-
 // What is wanted, in the words in which what came is told.
 Result<std::string> WantedJson(const FileValue::Member& member) {
   const auto& [name, at, value] = member;
@@ -263,6 +170,14 @@ bool IsAddress(std::string_view name) {
   return name == "topic" || name == "tstype" || name == "store";
 }
 
+// Those of its members that are asked for; empty: it has none of them.
+std::string MembersOf(const Fact& asked, const Item& item) {
+  const std::string* const value = item.Find("value");
+  if (value == nullptr || value->front() != '{') return "";
+  const std::string members = Rewritten(asked.json, *value, false);
+  return members == "{}" ? "" : members;
+}
+
 }  // namespace
 
 Result<WantedItem> WantedItem::Parse(FileValue value, What what) {
@@ -275,6 +190,7 @@ Result<WantedItem> WantedItem::Parse(FileValue value, What what) {
     if (IsAddress(member.name)) continue;
     KSTREAM_ASSIGN_OR_RETURN(std::string json, WantedJson(member));
     item.facts_.push_back({member.name, std::move(json)});
+    item.values_.push_back(member.value);
   }
   return item;
 }
@@ -296,22 +212,51 @@ std::optional<std::string> WantedItem::Difference(const Item& item) const {
 std::string WantedItem::Text() const { return JsonOf(facts_); }
 
 std::string WantedItem::Like(const Item& item) const {
-  std::vector<std::string> names;
+  std::vector<Fact> told;
+  const auto tell = [&](std::string_view name) {
+    const std::string* const json = item.Find(name);
+    if (json != nullptr) told.push_back({std::string(name), *json});
+    return json != nullptr;
+  };
   for (const Fact& fact : facts_) {
-    const std::string name = fact.name == "value_has" ? "value" : fact.name;
+    if (fact.name == "value_has") {
+      if (std::string members = MembersOf(fact, item); !members.empty()) {
+        told.push_back({fact.name, std::move(members)});
+        continue;
+      }
+    }
     // In the form that it has, where it has not this one.
-    if (item.Find(name) != nullptr) {
-      names.push_back(name);
-    } else if (name.starts_with("key")) {
-      names.emplace_back(item.Find("key") != nullptr ? "key" : "key_b64");
-    } else if (name == "value" || name.starts_with("payload")) {
-      names.emplace_back(item.Find("payload") != nullptr ? "payload" : "payload_b64");
+    if (tell(fact.name)) continue;
+    if (fact.name.starts_with("key")) {
+      tell("key") || tell("key_b64");
+    } else if (fact.name.starts_with("value") || fact.name.starts_with("payload")) {
+      tell("value") || tell("payload") || tell("payload_b64");
     }
   }
-  return names.empty() ? item.Text() : item.Text(names);
+  return told.empty() ? item.Text() : JsonOf(told);
 }
 
-const std::string* WantedItem::Find(std::string_view name) const { return FindFact(facts_, name); }
+std::string WantedItem::Rewritten(const Item& item) const {
+  std::string_view rest = at_.Raw();
+  std::string text;
+  for (size_t i = 0; i < facts_.size(); ++i) {
+    const Fact& fact = facts_[i];
+    const bool part = fact.name == "value_has";
+    const std::string* const came = item.Find(part ? "value" : fact.name);
+    // In another form: all of it anew.
+    if (came == nullptr || (part && MembersOf(fact, item).empty())) return Like(item);
+    const std::string_view raw = values_[i].Raw();
+    const size_t begin = static_cast<size_t>(raw.data() - rest.data());
+    text.append(rest.substr(0, begin));
+    if (part || fact.name == "value") {
+      text += topology_test::Rewritten(raw, *came, !part);
+    } else {
+      text += fact.json == *came ? raw : *came;
+    }
+    rest.remove_prefix(begin + raw.size());
+  }
+  return text.append(rest);
+}
 
 // --- input ---
 
@@ -343,37 +288,6 @@ Result<TestRecord> ParseRecord(FileValue value) {
   }
   if (valued) return record;
   return value.Error("the record has no 'value': \"payload\": null is one without a value");
-}
-
-// --- values ---
-
-Result<std::string> PlainText(FileValue value, std::string_view what) {
-  if (!value.is_string()) return value.Error(fmt::format("takes {}, a string", what));
-  std::string text;
-  json::Unescape(value.Raw().substr(1, value.Raw().size() - 2), &text);
-  return text;
-}
-
-Result<int64_t> ParseTime(FileValue value) {
-  if (!value.is_string()) return ParseCount(value, INT64_MAX);
-  KSTREAM_ASSIGN_OR_RETURN(const std::string text, PlainText(value, "a time"));
-  const Result<int64_t> time = ParseRfc3339(text);
-  if (time.ok()) return *time;
-  return value.Error(
-      fmt::format("{}: give RFC 3339, or ms since 1970 as a number", time.status().message()));
-}
-
-Result<int64_t> ParseCount(FileValue value, int64_t most) {
-  const std::string_view raw = value.Raw();
-  int64_t count = 0;
-  const auto [end, error] = std::from_chars(raw.data(), raw.data() + raw.size(), count);
-  const bool whole = error == std::errc() && end == raw.data() + raw.size();
-  if (whole && 0 <= count && count <= most) return count;
-  return value.Error(fmt::format("takes a whole number from 0 to {}", most));
-}
-
-std::string CompactText(FileValue value) {
-  return CompactJson(value.Raw()).value_or(std::string(value.Raw()));
 }
 
 }  // namespace kstream::topology_test

@@ -58,28 +58,21 @@ class WantedItem {
   // "value.total: expected 5, came 4"; nullopt: it is as expected.
   std::optional<std::string> Difference(const Item& item) const;
   std::string Text() const;
-  // What came, told by what is asked here.
+  // What came, told by what is asked here, on one line.
   std::string Like(const Item& item) const;
-  const std::string* Find(std::string_view name) const;
+  // The same as it is to stand in the file: what is as expected stays as it is written.
+  std::string Rewritten(const Item& item) const;
 
  private:
   explicit WantedItem(topology_file::FileValue at) : at_(at) {}
 
   topology_file::FileValue at_;
   std::vector<Fact> facts_;
+  std::vector<topology_file::FileValue> values_;  // of the facts, as written
 };
 
 // A record to be put in. kExpression.
 Result<TestRecord> ParseRecord(topology_file::FileValue value);
-
-// The text of a string, without a look at `${NAME}`, which is data here.
-Result<std::string> PlainText(topology_file::FileValue value, std::string_view what);
-// ms since the epoch, of a whole number or an RFC 3339 string.
-Result<int64_t> ParseTime(topology_file::FileValue value);
-// A whole number from 0 to `most`.
-Result<int64_t> ParseCount(topology_file::FileValue value, int64_t most);
-// Any value as compact JSON.
-std::string CompactText(topology_file::FileValue value);
 
 }  // namespace kstream::topology_test
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
+#include <vector>
 
 #include "expr/number.h"
 #include "record/json_document.h"
@@ -71,7 +73,71 @@ class Comparison {
     return Differ(path, wanted, came);
   }
 
+  std::string Rewrite(Node wanted, Node came) const {
+    if (!Values("", wanted, came)) return std::string(wanted_.document.Raw(wanted));
+    const Type type = wanted_.document.type(wanted);
+    if (type == came_.document.type(came)) {
+      if (type == Type::kObject) return RewriteObject(wanted, came);
+      if (type == Type::kArray) return RewriteArray(wanted, came);
+    }
+    return came_.Compact(came);
+  }
+
  private:
+  using Partners = std::vector<std::pair<Node, Node>>;
+
+  // The text of a container, each element that has a partner as that is.
+  std::string Splice(Node wanted, const Partners& partners) const {
+    std::string_view rest = wanted_.document.Raw(wanted);
+    std::string text;
+    for (const auto& [mine, other] : partners) {
+      const std::string_view raw = wanted_.document.Raw(mine);
+      const size_t begin = static_cast<size_t>(raw.data() - rest.data());
+      text.append(rest.substr(0, begin)).append(Rewrite(mine, other));
+      rest.remove_prefix(begin + raw.size());
+    }
+    return text.append(rest);
+  }
+
+  std::string RewriteObject(Node wanted, Node came) const {
+    Partners partners;
+    std::string some;
+    bool all = true;
+    for (Node n = wanted_.document.First(wanted); n != kNoNode;
+         n = wanted_.document.Next(wanted_.document.ValueOf(n))) {
+      const Node value = wanted_.document.ValueOf(n);
+      const Node other = came_.document.Find(came, wanted_.Text(n));
+      all &= other != kNoNode;
+      if (other == kNoNode) continue;
+      partners.emplace_back(value, other);
+      some += fmt::format("{}{}:{}", some.empty() ? "" : ",", wanted_.document.Raw(n),
+                          Rewrite(value, other));
+    }
+    if (all && (!whole_ || !Extra(wanted, came))) return Splice(wanted, partners);
+    return whole_ ? came_.Compact(came) : "{" + some + "}";
+  }
+
+  std::string RewriteArray(Node wanted, Node came) const {
+    Partners partners;
+    Node a = wanted_.document.First(wanted), b = came_.document.First(came);
+    for (; a != kNoNode && b != kNoNode; a = wanted_.document.Next(a), b = came_.document.Next(b)) {
+      partners.emplace_back(a, b);
+    }
+    return a == b ? Splice(wanted, partners) : came_.Compact(came);
+  }
+
+  // The value of a member that `wanted` lacks, with its name.
+  std::optional<std::pair<std::string, Node>> Extra(Node wanted, Node came) const {
+    for (Node n = came_.document.First(came); n != kNoNode;
+         n = came_.document.Next(came_.document.ValueOf(n))) {
+      std::string name = came_.Text(n);
+      if (wanted_.document.Find(wanted, name) == kNoNode) {
+        return std::pair(std::move(name), came_.document.ValueOf(n));
+      }
+    }
+    return std::nullopt;
+  }
+
   JsonDifference Differ(const std::string& path, Node wanted, Node came) const {
     return {path, wanted_.Compact(wanted), came_.Compact(came)};
   }
@@ -86,11 +152,8 @@ class Comparison {
       if (auto found = Values(path + Step(name), value, other)) return found;
     }
     if (!whole_) return std::nullopt;
-    for (Node n = came_.document.First(came); n != kNoNode;
-         n = came_.document.Next(came_.document.ValueOf(n))) {
-      const std::string name = came_.Text(n);
-      if (wanted_.document.Find(wanted, name) != kNoNode) continue;
-      return Differ(path + Step(name), kNoNode, came_.document.ValueOf(n));
+    if (const auto extra = Extra(wanted, came)) {
+      return Differ(path + Step(extra->first), kNoNode, extra->second);
     }
     return std::nullopt;
   }
@@ -122,6 +185,14 @@ std::optional<JsonDifference> FirstDifference(std::string_view wanted, std::stri
     return JsonDifference{"", std::string(wanted), std::string(came)};
   }
   return Comparison(a, b, whole).Values("", a.document.root(), b.document.root());
+}
+
+std::string Rewritten(std::string_view wanted, std::string_view came, bool whole) {
+  thread_local Side a, b;
+  if (!a.reader.Parse(wanted, &a.document).ok() || !b.reader.Parse(came, &b.document).ok()) {
+    return std::string(came);
+  }
+  return Comparison(a, b, whole).Rewrite(a.document.root(), b.document.root());
 }
 
 }  // namespace kstream::topology_test

@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "topology_test/item.h"
+#include "kstream/test_driver.h"
+#include "topology_test/values.h"
 
 namespace kstream::topology_test {
 namespace {
@@ -42,15 +43,21 @@ Status TakePartitions(FileValue value, Settings* settings) {
 }
 
 Status TakeVariables(FileValue value, Settings* settings) {
+  using Option = Settings::Option;
   KSTREAM_ASSIGN_OR_RETURN(const std::vector<FileValue::Member> members,
                            value.Members("an object of variables"));
   for (const FileValue::Member& member : members) {
-    KSTREAM_ASSIGN_OR_RETURN(settings->set[member.name], member.value.FlagText());
+    KSTREAM_ASSIGN_OR_RETURN(std::string text, member.value.FlagText());
+    settings->set.insert_or_assign(member.name, Option{std::move(text), member.name_value});
   }
   return Status::Ok();
 }
 
 }  // namespace
+
+bool Settings::Has(std::string_view option) {
+  return std::ranges::find(kOptions, option) != std::end(kOptions);
+}
 
 Status Settings::Take(Fields* fields) {
   if (const auto value = fields->Take("set")) KSTREAM_RETURN_IF_ERROR(TakeVariables(*value, this));
@@ -66,6 +73,7 @@ Status Settings::Take(Fields* fields) {
   }
   if (const auto value = fields->Take("now")) {
     KSTREAM_ASSIGN_OR_RETURN(now, ParseTime(*value));
+    if (*now > TestDriver::kLastTime) return value->Error("the clock goes as far as 2255");
   }
   for (const std::string_view name : kOptions) {
     const auto value = fields->Take(name);
@@ -97,7 +105,7 @@ bool Settings::BuildsLike(const Settings& other) const {
   const auto same = [](const auto& a, const auto& b) {
     return a.first == b.first && a.second.value == b.second.value;
   };
-  return set == other.set && clusters == other.clusters &&
+  return std::ranges::equal(set, other.set, same) && clusters == other.clusters &&
          std::ranges::equal(options, other.options, same);
 }
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -27,12 +28,15 @@ struct Settings {
     topology_file::FileValue at;  // the name of the topic
   };
 
-  std::map<std::string, std::string> set = {};        // ${NAME} of the topology
+  std::map<std::string, Option> set = {};             // ${NAME} of the topology
   std::map<std::string, Option> options = {};         // by name of flag
   std::map<std::string, Partitions> partitions = {};  // by topic
   int32_t default_partitions = 1;
   std::set<std::string> clusters = {};  // other than home
   std::optional<int64_t> now = {};      // of the clock at the start, ms since the epoch
+
+  // Whether a test may have this option of a run.
+  static bool Has(std::string_view option);
 
   // Takes what `fields` says of these. kExpression.
   Status Take(topology_file::Fields* fields);

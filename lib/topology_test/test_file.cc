@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <set>
-#include <sstream>
 
 #include "kstream/units.h"
 #include "topology_file/fields.h"
+#include "topology_test/values.h"
 
 namespace kstream::topology_test {
 namespace {
@@ -168,6 +167,9 @@ Status AddStep(FileValue step, std::vector<Action>* actions) {
     if (name == "restart" || name == "crash" || name == "rebalance" || name == "end-of-input") {
       return Status::Ok();
     }
+    if (std::ranges::find(names, name) != names.end()) {
+      return step.Error(fmt::format("'{0}' does not stand for itself: give {{\"{0}\": ..}}", name));
+    }
     return step.Error(fmt::format("'{}' is no step that stands for itself{}", name,
                                   topology_file::DidYouMean(name, names)));
   }
@@ -236,11 +238,8 @@ Result<Case> ParseCase(FileValue value, const Settings& settings) {
 }  // namespace
 
 Result<TestFile> TestFile::Read(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (!in || !text) return Status::Usage(fmt::format("{}: the file cannot be read", path));
-  return Parse(std::move(text).str(), path);
+  KSTREAM_ASSIGN_OR_RETURN(std::string text, FileText::Load(path));
+  return Parse(std::move(text), path);
 }
 
 Result<TestFile> TestFile::Parse(std::string text, std::string name) {

@@ -55,19 +55,52 @@ Result<RuntimeOptions> OptionsOf(const TopologyFile& file, const Settings& setti
   KSTREAM_RETURN_IF_ERROR(file.Configure(&runtime));
   Tame(&runtime);
   for (const auto& [name, value] : options.options) {
-    KSTREAM_RETURN_IF_ERROR(runtime.Set(name, value));
+    if (Settings::Has(name)) KSTREAM_RETURN_IF_ERROR(runtime.Set(name, value));
   }
   KSTREAM_RETURN_IF_ERROR(settings.Apply(&runtime));
   return runtime;
 }
 
-Result<Build> BuildOf(const std::string& path, const Settings& settings,
+// What topology cases are for: the given one, or the one that the file names.
+struct Subject {
+  std::string path;
+  const topology_test::Name* named;  // null: it was given
+};
+
+Result<Subject> SubjectOf(const TestFile& file, const std::string& path,
+                          const TopologyTestOptions& options) {
+  if (!options.topology.empty()) return Subject{options.topology, nullptr};
+  if (!file.topology) {
+    return file.text->root().Error(
+        "no \"topology\" is named: give the path of one, seen from here, or FILE");
+  }
+  const auto beside = std::filesystem::path(path).parent_path() / file.topology->text;
+  return Subject{beside.string(), &*file.topology};
+}
+
+// A mistake in what the test file says of its topology is told there.
+Status Placed(const Status& status, const Subject& subject, const Settings& settings,
+              const TopologyTestOptions& options) {
+  const auto unused = [&](const auto& variable) {
+    return status.message().starts_with(variable.first + " is set");
+  };
+  const auto& given = options.variables.given;
+  if (status.code() != StatusCode::kUsage || std::ranges::any_of(given, unused)) {
+    return status;
+  }
+  const auto found = std::ranges::find_if(settings.set, unused);
+  if (found != settings.set.end()) return found->second.at.Error(status.message());
+  return subject.named == nullptr ? status : subject.named->at.Error(status.message());
+}
+
+Result<Build> BuildOf(const Subject& subject, const Settings& settings,
                       const TopologyTestOptions& options) {
   TopologyVariables variables = options.variables;
-  variables.given.insert(settings.set.begin(), settings.set.end());
-  KSTREAM_ASSIGN_OR_RETURN(const TopologyFile file, TopologyFile::Read(path, variables));
-  KSTREAM_ASSIGN_OR_RETURN(RuntimeOptions runtime, OptionsOf(file, settings, options));
-  KSTREAM_ASSIGN_OR_RETURN(BuiltTopology built, file.Build(runtime));
+  for (const auto& [name, variable] : settings.set) variables.given.emplace(name, variable.value);
+  const auto file = TopologyFile::Read(subject.path, variables);
+  if (!file.ok()) return Placed(file.status(), subject, settings, options);
+  KSTREAM_ASSIGN_OR_RETURN(RuntimeOptions runtime, OptionsOf(*file, settings, options));
+  KSTREAM_ASSIGN_OR_RETURN(BuiltTopology built, file->Build(runtime, options.defaults));
   return Build{&settings, std::move(runtime), std::move(built.topology)};
 }
 
@@ -106,20 +139,13 @@ Result<TopologyTest> TopologyTest::Read(const std::string& path,
   auto rep = std::make_shared<Rep>();
   rep->path = path;
   KSTREAM_ASSIGN_OR_RETURN(rep->file, TestFile::Read(path));
-  std::string topology = options.topology;
-  if (topology.empty()) {
-    if (!rep->file.topology) {
-      return rep->file.text->root().Error(
-          "no \"topology\" is named: give the path of one, seen from here, or FILE");
-    }
-    topology = (std::filesystem::path(path).parent_path() / rep->file.topology->text).string();
-  }
+  KSTREAM_ASSIGN_OR_RETURN(const Subject subject, SubjectOf(rep->file, path, options));
   std::vector<Build> builds;
   for (const Case& test : rep->file.cases) {
     auto found = std::ranges::find_if(
         builds, [&](const Build& build) { return build.settings->BuildsLike(test.settings); });
     if (found == builds.end()) {
-      KSTREAM_ASSIGN_OR_RETURN(Build build, BuildOf(topology, test.settings, options));
+      KSTREAM_ASSIGN_OR_RETURN(Build build, BuildOf(subject, test.settings, options));
       found = builds.insert(builds.end(), std::move(build));
     }
     const TopologyNames names(found->topology, found->runtime);

@@ -7,7 +7,7 @@ loop and Kafka Streams take the time themselves, and from ours is taken what the
 on an empty topic (start, group, end). Kafka Streams stops its clock when it has read the last record,
 before the last output is acknowledged; ours and the raw loop's include that.
 
-usage: bench.py [--only files|topics|states|windows|joins] [--rounds N] [--build DIR]
+usage: bench.py [--only files|cases|topics|states|windows|joins] [--rounds N] [--build DIR]
 """
 
 import argparse
@@ -20,6 +20,7 @@ import sys
 
 sys.dont_write_bytecode = True  # the source tree stays as it is
 
+from cases import on_cases
 from contest import Table, die
 from files import on_files
 from joins import on_joins
@@ -42,12 +43,13 @@ def machine():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n\n')[0])
-    parser.add_argument('--only', choices=('files', 'topics', 'states', 'windows', 'joins'), help='one part of the table; files needs no broker')
+    parser.add_argument('--only', choices=('files', 'cases', 'topics', 'states', 'windows', 'joins'),
+                        help='one part of it; files and cases need no broker')
     parser.add_argument('--rounds', type=int, default=3)
     parser.add_argument('--build', type=pathlib.Path, default=ROOT / 'build/bench')
     arguments = parser.parse_args()
     tools, raw_loop = arguments.build / 'bin', arguments.build / 'bench/raw_loop'
-    for program in (*(tools / f'kstream-{tool}' for tool in ('filter', 'map', 'agg', 'join')), raw_loop):
+    for program in (*(tools / f'kstream-{tool}' for tool in ('filter', 'map', 'agg', 'join', 'run')), raw_loop):
         if not program.exists():
             die(f'{program} is missing: run ./dev build bench')
     work = arguments.build / 'work'
@@ -55,10 +57,11 @@ def main():
     table = Table()
     # With brokers in the environment the tools would take a path for a topic.
     brokers = os.environ.pop('KSTREAM_BROKERS', None)
-    parts = {'files': on_files, 'topics': on_topics, 'states': on_states, 'windows': on_windows, 'joins': on_joins}
+    parts = {'files': on_files, 'cases': on_cases, 'topics': on_topics, 'states': on_states, 'windows': on_windows,
+             'joins': on_joins}
     notes = []
     for name in [arguments.only] if arguments.only else parts:
-        if name != 'files':
+        if name not in ('files', 'cases'):
             if not brokers:
                 die('KSTREAM_BROKERS is not set: run ./dev bench')
             os.environ['KSTREAM_BROKERS'] = brokers

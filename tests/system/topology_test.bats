@@ -82,7 +82,7 @@ END
   assert_line 'ok 2 - three \# go'
   assert_line '# updated'
   assert_equal "$(diff before big.test.json | grep '^[<>]')" '<       {"key": "b", "value":   {"n": 4}}]}}]}
->       {"key":"b","value":{"n":3}}]}}]}'
+>       {"key": "b", "value":   {"n": 3}}]}}]}'
   try 0 kstream-run --test big.test.json
 }
 
@@ -102,6 +102,11 @@ END
   wrong '2s/"cases"/"csaes"/' "2:2: a test file has no field 'csaes': did you mean 'cases'?"
   wrong '4s/"key": "a"/"partition": 1/' '4:22: topic in has no partition 1: it has 1'
   wrong '6s/three # go/small ones go/' "6:13: 'small ones go' is the name of another case, too"
+  wrong '1s/big.json/bgi.json/' '1:14: bgi.json: the file cannot be read'
+  wrong '3s/"name"/"set": {"MN": 1}, "name"/' '3:13: MN is set, and big.json has no ${MN}'
+  wrong '1,$d' '1:1: not JSON: empty'
+  try 2 kstream-run --test big.test.json --check
+  assert_one_error '--test runs cases, without --check, --online, --explain and --only'
   try 2 kstream-run --test none.test.json
   assert_one_error 'none.test.json: the file cannot be read'
   try 2 kstream-run --update big.json
@@ -132,6 +137,28 @@ END
   assert_line --partial '# errors.test.json:13:14: the application ended with exit code 5: '
 }
 
+@test "--update keeps whole numbers of any length, and what it cannot mend fails" {
+  write_big
+  cat >ids.test.json <<'END'
+{"topology": "big.json",
+ "cases": [
+   {"name": "ids",
+    "input": {"in": [{"value": {"n": 2, "id": 123456789012345678}}, {"key": "k", "payload": "3"}]},
+    "expect": {"out": [ {"value_has": {"n": 2e0, "id": 123456789012345679}} ]},
+    "exit": 4},
+   {"name": "no such thread", "steps": [{"crash": 7}], "expect": {"out": []}}]}
+END
+  cp ids.test.json before
+  try 1 kstream-run --test ids.test.json --update
+  assert_line '# ids.test.json:7:42: there is no thread 7'
+  assert_equal "$(diff before ids.test.json | grep '^[<>]' | head -n 2)" \
+'<     "expect": {"out": [ {"value_has": {"n": 2e0, "id": 123456789012345679}} ]},
+<     "exit": 4},'
+  assert_equal "$(diff before ids.test.json | grep '^[<>]' | tail -n 2)" \
+'>     "expect": {"out": [ {"value_has": {"n": 2e0, "id": 123456789012345678}} ]},
+>     "exit": 5},'
+}
+
 @test "prove runs test files" {
   command -v prove >/dev/null || skip "there is no prove (it comes with perl)"
   write_big
@@ -143,12 +170,14 @@ END
   assert_line --partial 'Failed test:  2'
 }
 
-@test "two hundred cases run, and how long that took is told" {
-  write_big
-  jq '.cases = [range(200) as $i | .cases[0] | .name = "case \($i)"]' big.test.json >many.test.json
-  try 0 kstream-run --test many.test.json
+@test "two hundred cases run within 10 s, with libjq too, and how long that took is told" {
+  local examples=$ROOT/share/kstream/examples
+  jq '.cases = [range(200) as $i | .cases[$i % (.cases | length)] | .name = "case \($i)"]' \
+    "$examples/word-count.test.json" >many.test.json
+  try 0 kstream-run "$examples/word-count.json" --test many.test.json
   assert_stderr_has "% kstream-run: 200 cases, 0 failed, "
-  echo "# ${stderr##*% }" >&3
   assert_line --index 1 '1..200'
   assert_line 'ok 200 - case 199'
+  local took=${stderr#*failed, }
+  ((${took%% ms*} < 10000))
 }

@@ -101,9 +101,23 @@ Result<RuntimeOptions> RunTool::Configure(const TopologyFile& file, const Places
   return runtime;
 }
 
+Result<TopologyFileDefaults> RunTool::Defaults() const {
+  TopologyFileDefaults defaults{options_.source, options_.sink, {}};
+  for (const std::string& path : plugins_) {
+    KSTREAM_RETURN_IF_ERROR(defaults.plugins.Load(path).At("--plugin"));
+  }
+  return defaults;
+}
+
 // Cases are the threads of a test run; how many threads the application has is said in each.
 Status RunTool::Test(bool has_positional, Reporter* reporter) {
+  if (check_ || online_ || !options_.explain.empty() || !only_.empty()) {
+    return Status::Usage("--test runs cases, without --check, --online, --explain and --only");
+  }
   TopologyTestOptions test{.topology = has_positional ? path_ : "", .variables = variables_};
+  KSTREAM_ASSIGN_OR_RETURN(test.defaults, Defaults());
+  if (!options_.on_error.empty()) test.options.emplace_back("on-error", options_.on_error);
+  if (!options_.dead_letter.empty()) test.options.emplace_back("dead-letter", options_.dead_letter);
   for (const auto& [name, value] : given_) {
     if (name != "threads") test.options.emplace_back(name, value);
   }
@@ -128,10 +142,7 @@ Status RunTool::Run(bool has_positional, Reporter* reporter) {
   if (online_ && !check_ && options_.explain.empty()) {
     return Status::Usage("--online is for --check and --explain");
   }
-  TopologyFileDefaults defaults{options_.source, options_.sink, {}};
-  for (const std::string& path : plugins_) {
-    KSTREAM_RETURN_IF_ERROR(defaults.plugins.Load(path).At("--plugin"));
-  }
+  KSTREAM_ASSIGN_OR_RETURN(const TopologyFileDefaults defaults, Defaults());
   KSTREAM_ASSIGN_OR_RETURN(const TopologyFile file, TopologyFile::Read(path_, variables_));
   KSTREAM_ASSIGN_OR_RETURN(RuntimeOptions runtime, Configure(file, places));
   KSTREAM_ASSIGN_OR_RETURN(BuiltTopology built, file.Build(runtime, defaults));

@@ -29,11 +29,12 @@ class RunTool : public Tool {
   FlagGroup OwnFlags();
   // What the file says, with the flags over it.
   Result<RuntimeOptions> Configure(const TopologyFile& file, const Places& places);
+  Result<TopologyFileDefaults> Defaults() const;
   // Leaves the stage of --only, which becomes an application of its own.
   Status TakeOnly(BuiltTopology* built, RuntimeOptions* runtime) const;
   // --explain and --check.
   Status Show(const BuiltTopology& built, const RuntimeOptions& runtime) const;
-
+  // --test.
   Status Test(bool has_positional, Reporter* reporter);
 
   StageOptions options_;

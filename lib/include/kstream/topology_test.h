@@ -31,8 +31,10 @@ struct TopologyTestOptions {
   std::string topology = {};
   TopologyVariables variables = {};  // over those of the test file
   // Options of the run, as RuntimeOptions::Set takes them: over those of the topology, under those
-  // of the test file.
+  // of the test file. Those that a test file cannot have are the test's own affair, and pass
+  // unheeded.
   std::vector<std::pair<std::string, std::string>> options = {};
+  TopologyFileDefaults defaults = {};  // of the topology
 };
 
 struct TopologyTestCase {

@@ -83,7 +83,7 @@ TEST(CheckTest, LongListsAreCutToWhereTheyPart) {
 
 TEST(CheckTest, AnEditKeepsWhatIsAsExpectedAndTheWhiteSpace) {
   EXPECT_EQ(Checked("{\"out\": [\n  {\"value\":   1},\n  {\"value\": 2}\n]}", {1, 3, 4}).Edited(),
-            "{\"out\": [\n  {\"value\":   1},\n  {\"value\":3},\n  {\"value\":4}\n]}");
+            "{\"out\": [\n  {\"value\":   1},\n  {\"value\": 3},\n  {\"value\":4}\n]}");
   EXPECT_EQ(Checked(R"({"out": [{"value": 1}, {"value": 2}]})", {2}).Edited(),
             R"({"out": [{"value": 2}]})");
   EXPECT_EQ(Checked(R"({"out": [{"value": 1}]})", {}).Edited(), R"({"out": []})");

@@ -84,8 +84,33 @@ TEST(ItemTest, WhatCameIsToldByWhatIsAsked) {
   const Parsed file(R"({"value_has":{"n":1},"ts":3})");
   const auto wanted = WantedItem::Parse(file.root(), WantedItem::What::kRecord);
   const TestRecord json{.key = "k", .value = "{\"n\": 2}", .timestamp = 4}, none{.timestamp = 4};
-  EXPECT_EQ(wanted->Like(Item::Of(json)), R"({"value":{"n":2},"ts":4})");
+  EXPECT_EQ(wanted->Like(Item::Of(json)), R"({"value_has":{"n":2},"ts":4})");
   EXPECT_EQ(wanted->Like(Item::Of(none)), R"({"payload":null,"ts":4})");
+}
+
+TEST(ItemTest, WhatIsAsExpectedStaysAsItIsWritten) {
+  const auto rewritten = [](const char* json, const char* value) {
+    const Parsed file(json);
+    const auto wanted = WantedItem::Parse(file.root(), WantedItem::What::kRecord);
+    EXPECT_TRUE(wanted.ok()) << wanted.status().message();
+    return wanted->Rewritten(
+        Item::Of(TestRecord{.key = "1", .value = value, .timestamp = 1577836800000}));
+  };
+  EXPECT_EQ(
+      rewritten(R"({ "ts": "2020-01-01T00:00:00Z", "key": 1,  "value": { "b": 1.50, "a": 1 } })",
+                R"({"a":2,"b":1.5})"),
+      R"({ "ts": "2020-01-01T00:00:00Z", "key": 1,  "value": { "b": 1.50, "a": 2 } })");
+  EXPECT_EQ(rewritten(R"({"value_has": {"id": 100000000000000001, "o": {"x": 1e0}}})",
+                      R"({"more":1,"id":100000000000000002,"o":{"y":2,"x":1}})"),
+            R"({"value_has": {"id": 100000000000000002, "o": {"x": 1e0}}})");
+  EXPECT_EQ(rewritten(R"({"value_has": {"a": 1, "b": 1}, "topic": "t"})", R"({"b":1,"c":3})"),
+            R"({"value_has": {"b":1}, "topic": "t"})");
+  EXPECT_EQ(rewritten(R"({"value": [ 1.0, {"a": [ 1 ] } ]})", R"([1,{"a":[1,2]}])"),
+            R"({"value": [ 1.0, {"a": [1,2] } ]})");
+  EXPECT_EQ(rewritten(R"({"value": {"a": 1.0}})", R"({"a":1,"b":2})"),
+            R"({"value": {"a":1,"b":2}})");
+  EXPECT_EQ(rewritten(R"({"value_has": {"a": 1}})", R"({"b":2})"), R"({"value":{"b":2}})");
+  EXPECT_EQ(rewritten(R"({"value": {"a": 1}})", "text"), R"({"payload":"text"})");
 }
 
 TEST(ItemTest, AMistakeIsToldAtItsPlace) {

@@ -97,11 +97,19 @@ TEST_F(TopologyTestTest, AnEndIsAsExpectedOrAFailure) {
   EXPECT_PASSED(bad + R"(, "on-error": "skip")");
 }
 
+TEST_F(TopologyTestTest, AThreadThatThereIsNotIsAMistakeOfTheCase) {
+  for (const char* step :
+       {R"({"crash": 7})", R"({"rebalance": "leave"}, {"rebalance": "leave"})"}) {
+    const std::string steps = R"("exit": 2, "steps": [)" + std::string(step) + "]";
+    EXPECT_THAT(Run(steps), ElementsAre(HasSubstr("there is no thread"))) << step;
+  }
+}
+
 TEST_F(TopologyTestTest, VariablesOfACaseAreThoseOfTheTopology) {
   EXPECT_PASSED(std::string(kOne) +
                 R"(, "set": {"KEY": ".k + \"b\""}, "expect": {"out": [{"key": "ab"}]})");
   EXPECT_THAT(Run(std::string(kOne) + R"(, "set": {"KYE": ".k"}, "expect": {"out": []})"),
-              ElementsAre(HasSubstr("KYE is set")));
+              ElementsAre(HasSubstr("1:106: KYE is set")));
 }
 
 TEST_F(TopologyTestTest, AMistakeIsToldBeforeAnythingRuns) {
@@ -110,6 +118,8 @@ TEST_F(TopologyTestTest, AMistakeIsToldBeforeAnythingRuns) {
   };
   wrong(R"("steps": [{"expct": {}}])", "t.test.json:1:59: a step has no field 'expct'");
   wrong(R"("steps": ["restrt"])", "'restrt' is no step that stands for itself: did you mean");
+  wrong(R"("steps": ["expect"])", "'expect' does not stand for itself: give {\"expect\": ..}");
+  wrong(R"("expect": {"out": []}, "now": "2300-01-01T00:00:00Z")", "as far as 2255");
   wrong(R"("steps": [{"rebalance": "evct"}])",
         "'evct' is none of join, leave, evict: did you mean");
   wrong(R"("steps": [{"advance-wall-clock": "10"}])", "1:81: ");
@@ -126,6 +136,10 @@ TEST_F(TopologyTestTest, AMistakeIsToldBeforeAnythingRuns) {
   wrong(R"("expect": {"out": []}, "guarantee": "once")", "1:");
   EXPECT_EQ(Read("{\"cases\": []}").status().code(), StatusCode::kExpression);
   EXPECT_EQ(Read("{").status().code(), StatusCode::kExpression);
+  EXPECT_EQ(Read("").status().code(), StatusCode::kExpression);
+  EXPECT_THAT(
+      Read(R"({"topology": "none.json", "cases": [{"name": "c", "exit": 1}]})").status().message(),
+      HasSubstr("t.test.json:1:14: "));
   EXPECT_EQ(TopologyTest::Read(folder_.path() + "/none").status().code(), StatusCode::kUsage);
 }
 
