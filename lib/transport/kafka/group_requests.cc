@@ -56,7 +56,10 @@ Status AskCoordinator(Handle* handle, rd_kafka_admin_op_t op, const std::string&
     if (!event.ok()) return RD_KAFKA_RESP_ERR__FAIL;
     if (*event == nullptr) return RD_KAFKA_RESP_ERR__TIMED_OUT;
     const rd_kafka_resp_err_t whole = rd_kafka_event_error(event->get());
-    return judge(whole == RD_KAFKA_RESP_ERR_NO_ERROR ? outcome(event->get()) : whole);
+    const rd_kafka_resp_err_t error =
+        whole == RD_KAFKA_RESP_ERR_NO_ERROR ? outcome(event->get()) : whole;
+    if (error > RD_KAFKA_RESP_ERR_NO_ERROR) handle->Heard();  // it is a broker's own
+    return judge(error);
   });
   KSTREAM_RETURN_IF_ERROR(unanswered);
   return status;
