@@ -24,7 +24,7 @@ struct JoinTotals {
   const std::string when_they_meet;  // as the report says it: "within the window"
   std::atomic<int> tasks{0};
   std::atomic<int64_t> pairs{0};
-  std::array<std::atomic<int64_t>, kJoinSides> records{};
+  std::array<std::atomic<int64_t>, kJoinSides> records{}, keyless{};
   std::mutex mutex;                                           // guards keys
   std::array<std::optional<std::string>, kJoinSides> keys{};  // an example of each side
   std::shared_ptr<SkipTotals> skips = std::make_shared<SkipTotals>();
@@ -43,6 +43,11 @@ class JoinReport {
   void Record(JoinSide side, std::string_view key) {
     if (records_[static_cast<size_t>(side)]++ == 0) Example(side, key);
   }
+  // One without a key, which is left out.
+  void NoKey(JoinSide side) {
+    skips_.NoKey();
+    keyless_[static_cast<size_t>(side)]++;
+  }
   void Pairs(size_t count) { pairs_ += static_cast<int64_t>(count); }
   // The task closes: `node` is the join's.
   void Tell(std::string_view node);
@@ -53,7 +58,7 @@ class JoinReport {
   std::shared_ptr<JoinTotals> totals_;  // null once told
   Skips skips_;
   int64_t pairs_ = 0;
-  std::array<int64_t, kJoinSides> records_{};
+  std::array<int64_t, kJoinSides> records_{}, keyless_{};
 };
 
 }  // namespace kstream::dsl

@@ -99,7 +99,7 @@ Status StreamJoin::Process(const Record& record) {
 
 // It is of no pair. What comes out alone does so at once.
 Status StreamJoin::WithoutKey(const Record& record, const KeptRecord& alone) {
-  report_.skips().NoKey();
+  report_.NoKey(alone.side);
   return Of(alone.side).alone ? Alone(alone, record.key) : Status::Ok();
 }
 

@@ -54,7 +54,7 @@ Status JoinedTable::Init(ProcessorContext& context) {
 
 Status JoinedTable::Process(const Record& record) {
   if (!record.key) {
-    report_.skips().NoKey();
+    report_.NoKey(JoinSide::kRight);
     return Status::Ok();
   }
   if (keeps_) {
@@ -88,7 +88,7 @@ Status StreamTableJoin::Process(const Record& record) {
     KSTREAM_ASSIGN_OR_RETURN(met, rows_.Find(*record.key, &row_));
     report().Record(JoinSide::kLeft, *record.key);
   } else {
-    report().skips().NoKey();
+    report().NoKey(JoinSide::kLeft);
   }
   if (!met && !alone_) return Status::Ok();
   if (met) {
@@ -130,7 +130,7 @@ bool TablesJoin::Exists(bool left, bool right) const {
 
 Status TablesJoin::Process(const Record& record) {
   if (!record.key) {
-    report().skips().NoKey();
+    report().NoKey(turn_->side);
     return Status::Ok();
   }
   const JoinSide side = turn_->side;

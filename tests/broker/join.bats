@@ -92,3 +92,57 @@ results() { values "$out" | paste -sd' '; }
   assert [ "$(values "$whole" | wc -l)" -gt 500 ]
   assert_equal "$(values "$out" | sort | md5sum)" "$(values "$whole" | sort | md5sum)"
 }
+
+# rows TOPIC RECORD...: as at, and -KEY deletes the row.
+rows() {
+  local topic=$1 record
+  shift
+  for record; do
+    if [[ $record == -* ]]; then
+      printf '%s|\n' "${record:1:1}" | put "$topic" -K '|' -Z -X topic.partitioner=murmur2
+    else
+      printf '%s|{"t":%s}\n' "${record%@*}" "${record#*@}" |
+        put "$topic" -K '|' -X topic.partitioner=murmur2
+    fi
+  done
+}
+
+@test "join: of tables, a restart goes on with the rows, under both guarantees" {
+  for guarantee in at-least-once exactly-once; do
+    setup_join 2
+    tables() {
+      timeout 60 kstream-join -l "$left" -r "$right" -o "$out" -G "$app" --state-dir "$PWD/state" -e \
+        --tables --guarantee $guarantee --value '[$key, $left.t, $right.t]'
+    }
+    rows "$left" a@1 b@2
+    rows "$right" a@3
+    try 0 tables
+    rm -rf state
+    rows "$right" b@4
+    rows "$left" -a
+    try 0 tables
+    assert_equal "$(kcat -b "$KSTREAM_BROKERS" -C -t "$out" -e -q -f '%k %s\n' | sort | paste -sd'|')" \
+      'a |a ["a",1,3]|b ["b",2,4]'
+    unique=$unique-2
+  done
+}
+
+@test "join: a table by another key is repartitioned, and deleted under the key it had" {
+  setup_join 2 3
+  with_table() {
+    timeout 60 kstream-join -l "$left" -r "$right" -o "$out" -G "$app" --state-dir "$PWD/state" -e \
+      --timestamp '.t // 0' --table --type left --value '[$key, $left.t, $right.t]' "$@"
+  }
+  rows "$right" a@5
+  try 4 with_table
+  assert_stderr_has 'equal keys would not meet'
+  try 0 with_table --right-key .t --left-key '$key'
+  rows "$left" 5@10
+  try 0 with_table --right-key .t --left-key '$key'
+  rows "$right" a@6
+  try 0 with_table --right-key .t --left-key '$key'
+  rows "$left" 5@20 6@20
+  try 0 with_table --right-key .t --left-key '$key'
+  assert_equal "$(values "$out" | sort | paste -sd' ')" \
+    '["5",10,5] ["5",20,null] ["6",20,6]'
+}

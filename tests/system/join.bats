@@ -52,8 +52,22 @@ k5:20000-20002@20002 k6:10000-10000@10000"
   assert_one_error "--grace: '-1s' is not a duration"
   try 3 joined --within 5s --value '$lefty'
   assert_one_error 'there is no $lefty; did you mean $left?'
-  try 2 joined --table
-  assert_one_error 'joins streams only'
+  try 2 joined --within 5s --table
+  assert_one_error '--within contradicts --table'
+  try 2 joined --tables --late late
+  assert_one_error '--late contradicts --tables'
+  try 2 joined --tables --table
+  assert_one_error 'contradict each other'
+  try 2 joined --table --type outer
+  assert_one_error '--type outer contradicts --table'
+  try 2 kstream-join -l left -r right --table --left-key .k
+  assert_one_error '--right-key is missing'
+  try 2 kstream-join -l left --table
+  assert_one_error '--right is missing: a join has two inputs'
+  try 2 kstream-join -l left -r gone -k .k --table
+  assert_one_error 'gone'
+  try 3 joined --table --value '$rights'
+  assert_one_error 'there is no $rights; did you mean $right?'
   try 5 kstream-join -l left -r right --within 5s
   assert_stderr_has 'it has no time'
 }
@@ -192,5 +206,128 @@ k 2000 {"k":"k","t":2000}'
     many -j $threads --partitions 4 | sort >four
     if [[ -s previous ]]; then cmp four previous; fi
     mv four previous
+  done
+}
+
+# of_tables RECORD... -- OPTION...: as arriving, of records with keys of their own, where -l@TIME and
+# -r@TIME delete the row. Results as LEFT-RIGHT@TIME, or gone@TIME.
+of_tables() {
+  local -
+  set -o pipefail
+  : >left
+  : >right
+  while [[ $1 != -- ]]; do
+    local side=left time=${1#*@} is='"value":{"t":'
+    [[ $1 == *r@* ]] && side=right
+    if [[ $1 == -* ]]; then is='"payload":null'; else is+="$time}"; fi
+    printf '{"key":"k","ts":%s,%s}\n' "$time" "$is" >>$side
+    shift
+  done
+  shift
+  kstream-join -q -l left -r right --in envelope -f '%T %s\n' "$@" |
+    sed -E 's/\{"t":([0-9]+)\}/\1/g; s/^([0-9]+) \{"left":([^,]*),"right":([^}]*)\}/\2-\3@\1/
+            s/null//g; s/^([0-9]+) $/gone@\1/' | paste -sd' '
+}
+
+# expect RECORD... -- FLAG RESULT...: a row of the table, for --type inner, left, and so on.
+expect() {
+  local records=()
+  while [[ $1 != -- ]]; do
+    records+=("$1")
+    shift
+  done
+  local flag=$2 type types=(inner left outer)
+  shift 2
+  for type in "${types[@]:0:$#}"; do
+    try 0 of_tables "${records[@]}" -- "$flag" --type "$type"
+    assert_equal "${records[*]} $type: $output" "${records[*]} $type: $1"
+    shift
+  done
+}
+
+@test "join: with a table, what comes out for each order of arrival" {
+  expect l@1000 r@3000 -- --table '' 1000-@1000
+  expect r@1000 l@3000 -- --table 3000-1000@3000 3000-1000@3000
+  expect l@1000 r@1000 -- --table 1000-1000@1000 1000-1000@1000
+  expect r@1000 r@2000 l@3000 -- --table 3000-2000@3000 3000-2000@3000
+  expect r@1000 -r@2000 l@3000 -- --table '' 3000-@3000
+  expect r@3000 l@2000 -- --table '' 2000-@2000
+  expect l@1000 r@2000 l@3000 l@4000 -- --table '3000-2000@3000 4000-2000@4000' \
+    '1000-@1000 3000-2000@3000 4000-2000@4000'
+  expect r@3000 r@1000 l@4000 -- --table 4000-1000@4000 4000-1000@4000
+  expect r@1000 l@3000 l@2000 -- --table '3000-1000@3000 2000-1000@2000' \
+    '3000-1000@3000 2000-1000@2000'
+}
+
+@test "join: of tables, what comes out for each order of arrival" {
+  expect l@1000 r@3000 -- --tables 1000-3000@3000 '1000-@1000 1000-3000@3000' \
+    '1000-@1000 1000-3000@3000'
+  expect r@1000 l@3000 -- --tables 3000-1000@3000 3000-1000@3000 '-1000@1000 3000-1000@3000'
+  expect l@1000 r@2000 l@3000 -- --tables '1000-2000@2000 3000-2000@3000' \
+    '1000-@1000 1000-2000@2000 3000-2000@3000' '1000-@1000 1000-2000@2000 3000-2000@3000'
+  expect l@1000 r@2000 -r@3000 -- --tables '1000-2000@2000 gone@3000' \
+    '1000-@1000 1000-2000@2000 1000-@3000' '1000-@1000 1000-2000@2000 1000-@3000'
+  expect l@1000 r@2000 -l@3000 -- --tables '1000-2000@2000 gone@3000' \
+    '1000-@1000 1000-2000@2000 gone@3000' '1000-@1000 1000-2000@2000 -2000@3000'
+  expect l@1000 -l@2000 r@3000 -- --tables '' '1000-@1000 gone@2000' \
+    '1000-@1000 gone@2000 -3000@3000'
+  expect r@1000 -r@2000 l@3000 -- --tables '' 3000-@3000 '-1000@1000 gone@2000 3000-@3000'
+  expect -l@1000 -r@2000 -- --tables '' '' ''
+}
+
+@test "join: without times a table is read before the stream" {
+  printf '%s\n' '{"u":1,"n":"a"}' '{"u":2,"n":"b"}' '{"u":1,"n":"c"}' >right
+  printf '%s\n' '{"of":2}' '{"of":1}' '{"of":3}' >left
+  try 0 kstream-join -q -l left -r right --table --left-key .of --right-key .u --value '[$key,$right.n]'
+  assert_output '["2","b"]
+["1","c"]'
+}
+
+@test "join: a row of a table whose key changes, or that is deleted, is gone under the key it had" {
+  printf '%s\n' '{"key":"a","ts":1,"value":{"id":7}}' '{"key":"a","ts":3,"value":{"id":8}}' \
+    '{"key":"a","ts":5,"payload":null}' '{"ts":6,"value":{"id":9}}' >right
+  printf '{"key":"x","ts":%s,"value":%s}\n' 2 7 4 7 4 8 5 8 7 9 >left
+  rekeyed() {
+    kstream-join -q -l left -r right --in envelope --left-key . --right-key .id \
+      --value '[$left,$right.id]' -f '%T %s\n' "$@"
+  }
+  try 0 rekeyed --table
+  assert_output '2 [7,7]
+4 [8,8]
+7 [9,9]'
+  try 0 rekeyed --table --partitions 3
+  assert_equal "$(sort <<<"$output")" '2 [7,7]
+4 [8,8]
+7 [9,9]'
+}
+
+@test "join: rows and records without a key are counted, and a table of such told" {
+  printf '%s\n' '{"ts":1,"value":1}' '{"ts":2,"value":2}' >right
+  printf '%s\n' '{"key":"k","ts":1,"value":1}' '{"ts":2,"value":2}' >left
+  try 0 kstream-join -l left -r right --in envelope --table --type left
+  assert_output '{"left":1,"right":null}
+{"left":2,"right":null}'
+  assert_stderr_has 'join: left out 3 without a key and 0 without a value'
+  assert_stderr_has 'join: none of 2 right records has a key to be joined by'
+  printf '%s\n' '{"key":"j","ts":1,"value":1}' >right
+  try 0 kstream-join -l left -r right --in envelope --table
+  assert_stderr_has "nothing matched: none of 1 left and 1 right records had equal keys when the left one's turn came"
+  try 0 kstream-join -l left -r right --in envelope --tables
+  assert_stderr_has 'nothing matched: none of 1 left and 1 right records had equal keys at the same time'
+}
+
+@test "join: of tables, the same bytes for every -j, and with --partitions the same set" {
+  for i in {1..400}; do printf '{"k":%s,"t":%s}\n' $((i * 7 % 13)) $((i * 10 - i * i % 90)); done >left
+  for i in {1..400}; do printf '{"k":%s,"t":%s}\n' $((i * 5 % 17)) $((i * 10 - i * i % 70)); done >right
+  for kind in --table --tables; do
+    many() { kstream-join -q -l left -r right --key .k --timestamp .t $kind --type left "$@"; }
+    many >one
+    assert [ "$(wc -l <one)" -ge 400 ]
+    for threads in 1 2 8; do
+      many -j $threads | cmp - one
+      many -j $threads --store-type rocksdb | cmp - one
+      many -j $threads --partitions 4 | sort >four
+      sort one | cmp - four
+    done
   done
 }

@@ -13,8 +13,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 std::string_view Kind(const PlanNode& node) {
-  constexpr std::string_view kKinds[] = {"source",    "filter", "map",        "sink",  "group",
-                                         "aggregate", "join",   "unique-key", "unique"};
+  constexpr std::string_view kKinds[] = {"source", "filter",    "map",  "sink",
+                                         "group",  "aggregate", "join", "unique-key",
+                                         "unique", "join",      "rekey"};
   return kKinds[node.spec.index()];
 }
 

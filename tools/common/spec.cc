@@ -349,6 +349,10 @@ void AddOptions(const RuntimeOptions& runtime, Json* json) {
 }  // namespace
 
 Result<std::string> ToSpec(const StagePlan& plan) {
+  for (const PlanNode& node : plan.nodes) {
+    if (!std::holds_alternative<TableJoin>(node.spec)) continue;
+    return Status::Usage("--print-spec: a topology file cannot say that a join is one of tables");
+  }
   ExpressionPrinter printer;
   Json json = Json::object();
   if (!plan.runtime.app.empty()) json["app"] = plan.runtime.app;

@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "common/join_nodes.h"
+
 namespace kstream::tools {
 namespace {
 
@@ -275,22 +277,8 @@ Result<ProcessorSupplier> SupplierOf(const PlanNode& node) {
   if (const auto* aggregate = std::get_if<AggregateSpec>(&node.spec)) return Aggregate(*aggregate);
   if (const auto* key = std::get_if<DistinctKeySpec>(&node.spec)) return DistinctKey(*key);
   if (const auto* distinct = std::get_if<DistinctSpec>(&node.spec)) return Distinct(*distinct);
+  if (const auto* rekey = std::get_if<RekeySpec>(&node.spec)) return RekeyTable(*rekey);
   return Map(std::get<MapSpec>(node.spec));
-}
-
-Status AddJoin(const PlanNode& node, const StreamJoinSpec& spec, TopologyBuilder* builder) {
-  Result<StreamJoinNodes> nodes = JoinStreams(spec);
-  if (!nodes.ok()) return nodes.status().At("-s");
-  const std::string left = node.name + "-left", right = node.name + "-right";
-  for (ProcessorSupplier* supplier : {&nodes->left, &nodes->right, &nodes->join}) {
-    supplier->unnamed = true;
-  }
-  builder->AddProcessor(left, std::move(nodes->left), {node.parents.at(0)})
-      .AddProcessor(right, std::move(nodes->right), {node.parents.at(1)})
-      .AddProcessor(node.name, std::move(nodes->join), {left, right})
-      .AddStore(node.name + "-turn", std::move(nodes->turn), {left, right, node.name});
-  if (!spec.store.empty()) builder->AddStore(StoreSpec{.name = spec.store}, {node.name});
-  return Status::Ok();
 }
 
 }  // namespace
@@ -300,6 +288,8 @@ std::string StoreOf(const PlanNode& node) {
   if (const auto* group = std::get_if<GroupBySpec>(&node.spec)) return group->table;
   if (const auto* join = std::get_if<StreamJoinSpec>(&node.spec)) return join->store;
   if (const auto* distinct = std::get_if<DistinctSpec>(&node.spec)) return distinct->store;
+  if (const auto* join = std::get_if<TableJoin>(&node.spec)) return join->spec.store;
+  if (const auto* rekey = std::get_if<RekeySpec>(&node.spec)) return rekey->store;
   return "";
 }
 
@@ -314,6 +304,8 @@ Result<Topology> BuildTopology(const StagePlan& plan) {
       builder.AddSink(node.name, *sink, node.parents);
     } else if (const auto* join = std::get_if<StreamJoinSpec>(&node.spec)) {
       KSTREAM_RETURN_IF_ERROR(AddJoin(node, *join, &builder));
+    } else if (const auto* tables = std::get_if<TableJoin>(&node.spec)) {
+      KSTREAM_RETURN_IF_ERROR(AddJoin(node, *tables, &builder));
     } else {
       auto supplier = SupplierOf(node);
       // All that an operator of a finished plan can find wrong are the names of serdes.
@@ -372,6 +364,11 @@ std::vector<std::pair<std::string, const Expression*>> Expressions(const PlanNod
   } else if (const auto* distinct = std::get_if<DistinctSpec>(&node.spec)) {
     add("unique-by", distinct->by);
     add_route(distinct->route);
+  } else if (const auto* tables = std::get_if<TableJoin>(&node.spec)) {
+    add("value", tables->spec.value);
+    add_route(tables->spec.route);
+  } else if (const auto* rekey = std::get_if<RekeySpec>(&node.spec)) {
+    all.emplace_back("key", &rekey->key);
   }
   return all;
 }

@@ -23,11 +23,18 @@
 
 namespace kstream::tools {
 
+// A join of its two parents, left and right. Sources of tables say so (SourceSpec::table).
+struct TableJoin {
+  enum class Of : uint8_t { kStreamWithTable, kTables };
+  Of of = Of::kStreamWithTable;
+  TableJoinSpec spec;
+};
+
 struct PlanNode {
   std::string name;
   std::vector<std::string> parents;
   std::variant<SourceSpec, FilterSpec, MapSpec, SinkSpec, GroupBySpec, AggregateSpec,
-               StreamJoinSpec, DistinctKeySpec, DistinctSpec>
+               StreamJoinSpec, DistinctKeySpec, DistinctSpec, TableJoin, RekeySpec>
       spec;
 };
 

@@ -16,6 +16,11 @@ Setter ChooseType(JoinType* type) {
   };
 }
 
+// Whether records may have keys of their own.
+bool HasKeys(const SourceSpec& source) {
+  return ReadsTopics(source) || source.format == "envelope";
+}
+
 }  // namespace
 
 FlagGroup JoinTool::OwnFlags() {
@@ -62,7 +67,8 @@ FlagGroup JoinTool::OwnFlags() {
   flags.push_back({.names = "--type",
                    .metavar = "TYPE",
                    .help = "inner (default): pairs; left: left records without a partner too, with "
-                           "a null as the right one; outer: right ones without a partner too",
+                           "a null as the right one; outer (not with --table): right ones without "
+                           "a partner too",
                    .choices = {"inner", "left", "outer"},
                    .set = ChooseType(&type_)});
   flags.push_back({.names = "--left-key",
@@ -86,10 +92,16 @@ FlagGroup JoinTool::OwnFlags() {
                    .set = Set(&late_)});
   flags.push_back({.names = "--table",
                    .metavar = "",
-                   .help = "the right input is a table",
+                   .help = "the right input is a table: a record replaces the row of its key, one "
+                           "without a value deletes it, and left records are joined with the row "
+                           "as it is when their turn comes",
                    .set = Set(&table_)});
   flags.push_back(
-      {.names = "--tables", .metavar = "", .help = "both inputs are tables", .set = Set(&tables_)});
+      {.names = "--tables",
+       .metavar = "",
+       .help = "both inputs are tables, and so is the result: a row changes when one that it is "
+               "made of does, and is deleted by a null payload when they cease",
+       .set = Set(&tables_)});
   flags.push_back({.names = "--global",
                    .metavar = "",
                    .help = "the right input is a table that every task reads as a whole",
@@ -153,11 +165,22 @@ bool JoinTool::Scattered(const SourceSpec& source) const {
   return source.key || grouper != "default";
 }
 
-std::string JoinTool::Gathered(const std::string& side, StagePlan* plan) const {
-  const bool left = side == "left";
-  const auto& source = std::get<SourceSpec>(plan->nodes[left ? 0 : 1].spec);
-  if (!Scattered(source)) return side;
-  AddRepartition(side, side + "-repartition", side + "-keyed", store_ + "-" + side, plan);
+std::string JoinTool::Gathered(const std::string& side, bool table, StagePlan* plan) const {
+  const SerdeNames serdes = options_.runtime.serdes;
+  auto& source = std::get<SourceSpec>(plan->nodes[side == "left" ? 0 : 1].spec);
+  source.table = table;
+  bool scattered = Scattered(source);
+  std::string parent = side;
+  if (table && source.key && source.key->text() != "$key" && HasKeys(source)) {
+    scattered = scattered || (!ReadsTopics(source) && options_.runtime.partitions > 1);
+    RekeySpec rekey{*source.key, fmt::format("{}-{}-keys", store_, side), serdes};
+    source.key.reset();
+    parent += "-rekey";
+    plan->nodes.push_back({parent, {side}, std::move(rekey)});
+  }
+  if (!scattered) return parent;
+  AddRepartition(parent, side + "-repartition", side + "-keyed", store_ + "-" + side, plan);
+  std::get<SourceSpec>(plan->nodes.back().spec).table = table;
   return side + "-keyed";
 }
 
@@ -203,16 +226,68 @@ Result<StreamJoinSpec> JoinTool::StreamJoin(const StagePlan& plan) const {
   return spec;
 }
 
+Status JoinTool::CheckNoWindow(std::string_view kind) const {
+  const std::string_view flag = within_                         ? "--within"
+                                : before_                       ? "--before"
+                                : after_                        ? "--after"
+                                : grace_                        ? "--grace"
+                                : prior_                        ? "--prior"
+                                : latest_                       ? "--latest"
+                                : !late_.empty()                ? "--late"
+                                : options_.runtime.close_at_end ? "--close-at-end"
+                                : options_.runtime.idle_advance ? "--idle-advance"
+                                                                : "";
+  if (flag.empty()) return Status::Ok();
+  return Status::Usage(fmt::format(
+      "{} contradicts {}: a row of a table is joined as long as it is there", flag, kind));
+}
+
+Status JoinTool::CheckKeys(const StagePlan& plan) const {
+  for (const std::string_view side : {"left", "right"}) {
+    const auto& source = std::get<SourceSpec>(plan.nodes[side == "left" ? 0 : 1].spec);
+    if (source.key || HasKeys(source)) continue;
+    return Status::Usage(
+        fmt::format("--{}-key is missing: records of a file have no keys but those that it, or "
+                    "--key, makes",
+                    side));
+  }
+  return Status::Ok();
+}
+
+Result<TableJoin> JoinTool::JoinOfTables(Kind kind, const StagePlan& plan) const {
+  const bool both = kind == Kind::kTables;
+  KSTREAM_RETURN_IF_ERROR(CheckNoWindow(both ? "--tables" : "--table"));
+  if (!both && type_ == JoinType::kOuter) {
+    return Status::Usage(
+        "--type outer contradicts --table: a row of the table does not come out alone, but with "
+        "--tables");
+  }
+  KSTREAM_RETURN_IF_ERROR(CheckStoreName(store_));
+  KSTREAM_RETURN_IF_ERROR(CheckKeys(plan));
+  return TableJoin{.of = both ? TableJoin::Of::kTables : TableJoin::Of::kStreamWithTable,
+                   .spec = {.type = type_,
+                            .value = value_,
+                            .store = store_,
+                            .route = {.to = {}, .partition = options_.partition},
+                            .left_serdes = options_.runtime.serdes,
+                            .right_serdes = options_.runtime.serdes}};
+}
+
 Status JoinTool::AddNodes(const Places& places, StagePlan* plan) {
   KSTREAM_ASSIGN_OR_RETURN(const Kind kind, KindOfJoin());
-  if (kind != Kind::kStreams) {
+  if (kind == Kind::kGlobal || kind == Kind::kForeignKey) {
     return Status::Usage(
-        "this kstream joins streams only: --table, --tables, --global and --fk "
-        "are not built yet");
+        "this kstream joins by equal keys only: --global and --fk are not built yet");
   }
-  KSTREAM_ASSIGN_OR_RETURN(StreamJoinSpec spec, StreamJoin(*plan));
-  const std::string left = Gathered("left", plan), right = Gathered("right", plan);
-  plan->nodes.push_back({"join", {left, right}, std::move(spec)});
+  PlanNode join{"join", {}, {}};
+  if (kind == Kind::kStreams) {
+    KSTREAM_ASSIGN_OR_RETURN(join.spec, StreamJoin(*plan));
+  } else {
+    KSTREAM_ASSIGN_OR_RETURN(join.spec, JoinOfTables(kind, *plan));
+  }
+  join.parents = {Gathered("left", kind == Kind::kTables, plan),
+                  Gathered("right", kind != Kind::kStreams, plan)};
+  plan->nodes.push_back(std::move(join));
   return AddRowSinks(options_, places, late_, "join", plan);
 }
 

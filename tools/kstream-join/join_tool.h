@@ -16,7 +16,7 @@ class JoinTool : public StageTool {
  public:
   std::string_view name() const override { return "kstream-join"; }
   std::string_view summary() const override {
-    return "Join the records of two inputs by key, near in time";
+    return "Join the records of two inputs by key: streams near in time, and tables";
   }
 
  protected:
@@ -36,8 +36,14 @@ class JoinTool : public StageTool {
                  const std::optional<Expression>& key, StagePlan* plan);
   Result<StreamJoinSpec> StreamJoin(const StagePlan& plan) const;
   Status SetWindows(StreamJoinSpec* spec) const;
-  // The node that gives the records of a side, brought together by key.
-  std::string Gathered(const std::string& side, StagePlan* plan) const;
+  // --table and --tables.
+  Result<TableJoin> JoinOfTables(Kind kind, const StagePlan& plan) const;
+  // kUsage: a flag that is for joins by time.
+  Status CheckNoWindow(std::string_view kind) const;
+  // kUsage: files of which no record can have a key.
+  Status CheckKeys(const StagePlan& plan) const;
+  // The node that gives the records of a side, which may be a table, brought together by key.
+  std::string Gathered(const std::string& side, bool table, StagePlan* plan) const;
   // Whether records of one key may be in several tasks.
   bool Scattered(const SourceSpec& source) const;
 

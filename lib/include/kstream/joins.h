@@ -124,6 +124,20 @@ KSTREAM_EXPORT Result<StreamTableJoinNodes> JoinTable(TableJoinSpec spec);
 // kUsage: as JoinTable, but for outer joins.
 KSTREAM_EXPORT Result<StreamJoinNodes> JoinTables(TableJoinSpec spec);
 
+struct RekeySpec {
+  Expression key;     // made of a row's record; null: the row has none
+  std::string store;  // a key-value store of this operator alone, for the keys that rows have
+  SerdeNames serdes = {};
+};
+
+// The rows of a table by another key. A row that is deleted, or comes to have another key, is
+// deleted under the one that it had; of two rows that have one key the last is there. Records
+// without a key of their own are rows that nothing but another with their new key replaces. Rows
+// that have no new key are counted.
+//
+// kUsage: no store, an unknown serde.
+KSTREAM_EXPORT Result<ProcessorSupplier> RekeyTable(RekeySpec spec);
+
 }  // namespace kstream
 
 #endif  // KSTREAM_JOINS_H_

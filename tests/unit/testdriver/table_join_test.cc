@@ -171,6 +171,37 @@ TEST(StreamTableJoin, GoesOnWithItsRows) {
   EXPECT_THAT(join.Out(), ElementsAre("[1,2]@11"));
 }
 
+// What the rows of "r" come out as, in "out", by the key that .id makes: KEY=VALUE, or KEY= where
+// it is deleted.
+TEST(RekeyTableTest, RowsAreDeletedUnderTheKeyTheyHad) {
+  TopologyBuilder builder;
+  builder.AddSource("r", {.inputs = {Location::Topic("r")}})
+      .AddProcessor("rekey", *RekeyTable({.key = *Expression::Compile(".id"), .store = "keys"}),
+                    {"r"})
+      .AddStore(StoreSpec{.name = "keys"}, {"rekey"})
+      .AddSink("out", {.output = Location::Topic("out")}, {"rekey"});
+  auto driver = Driver(*builder.Build());
+  const auto put = [&](std::optional<std::string> key, std::optional<std::string> value) {
+    ASSERT_TRUE(driver->Pipe("r", {.key = std::move(key), .value = std::move(value)}).ok());
+  };
+  put("a", R"({"id":1})");
+  put("a", R"({"id":1})");
+  put("a", R"({"id":2})");
+  ASSERT_TRUE(driver->Restart().ok());
+  put("a", std::nullopt);
+  put("a", std::nullopt);
+  put("b", R"({"id":3})");
+  put("b", R"({})");  // has no key any more
+  put(std::nullopt, R"({"id":4})");
+  std::vector<std::string> out;
+  for (const TestRecord& record : *driver->Read("out")) {
+    out.push_back(*record.key + "=" + record.value.value_or(""));
+  }
+  EXPECT_THAT(out, ElementsAre(R"(1={"id":1})", R"(1={"id":1})", "1=", R"(2={"id":2})",
+                               "2=", R"(3={"id":3})", "3=", R"(4={"id":4})"));
+  EXPECT_THAT(*driver->Entries("keys"), IsEmpty());
+}
+
 TEST(TablesJoin, InnerHasARowWhileBothAreThere) {
   Joined join = Tables(JoinType::kInner);
   join.Left("1", 10).Right("2", 20).Left("3", 15).Right("4", 30);
