@@ -86,7 +86,7 @@ TEST(Names, ThePageNamesNoFamilyThatDoesNotExist) {
 
 TEST(Names, AreFoundAtCompileTime) {
   static_assert(Name<Type::kState>("kstream_runtime_state").index() == 0);
-  constexpr Name<Type::kGauge> last = "kstream_restore_remaining_records";
+  constexpr Name<Type::kGauge> last = "kstream_standby_lag_records";
   static_assert(last.index() == std::size(kFamilies) - 1);
 }
 
