@@ -56,7 +56,8 @@ public final class KafkaStreamsOracle {
               bytes == null ? null : Long.valueOf(new String(bytes, StandardCharsets.UTF_8)));
   private static final int LONGEST = 40;
   private static final List<String> INPUTS =
-      List.of("events", "words", "rows", "people", "timed", "edges", "left", "right");
+      List.of(
+          "events", "words", "rows", "people", "timed", "edges", "left", "right", "facts", "named", "other");
   private static final Map<String, Object> PLAIN =
       Map.of("bootstrap.servers", System.getenv("KSTREAM_BROKERS"), "linger.ms", 5);
 
@@ -65,6 +66,7 @@ public final class KafkaStreamsOracle {
   private final Random random;
   private final TimedRecords timed;
   private final TimedRecords joined;
+  private final TimedRecords tabled;
 
   private KafkaStreamsOracle(String prefix, String app, long seed) {
     this.prefix = prefix;
@@ -72,6 +74,7 @@ public final class KafkaStreamsOracle {
     this.random = new Random(seed);
     this.timed = new TimedRecords(seed);
     this.joined = new TimedRecords(seed + 1);
+    this.tabled = new TimedRecords(seed + 2);
   }
 
   // ---- Inputs ------------------------------------------------------------------------------------
@@ -134,6 +137,9 @@ public final class KafkaStreamsOracle {
       timed.write(producer, prefix + "-timed");
       joined.write(producer, prefix + "-left");
       joined.write(producer, prefix + "-right");
+      tabled.writeApart(producer, prefix + "-facts", 1, false);
+      tabled.writeApart(producer, prefix + "-named", 2, true);
+      tabled.writeApart(producer, prefix + "-other", 3, true);
     }
   }
 
@@ -145,6 +151,7 @@ public final class KafkaStreamsOracle {
   private void write(int count) {
     Map<String, Object> aborting = new HashMap<>(PLAIN);
     aborting.put("transactional.id", app + "-aborting");
+    tabled.later();
     try (var producer = producer(PLAIN);
         var doomed = producer(aborting)) {
       writeRecords(producer, count / 2);

@@ -6,8 +6,8 @@ import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 
 /**
- * Records for windows and joins: their times go on, and of some of them back. Keys and values are never null,
- * since the two sides count those differently (README.md).
+ * Records for windows and joins: their times go on, and of some of them back. Keys are never null, and values
+ * only in tables, since the two sides count those differently (README.md).
  *
  * <p>Times are multiples of 10 ms, so that several records share one, and gaps, lengths and edges of
  * windows are met exactly. A record is behind the largest time so far by {@link #BACK} at most, or by
@@ -62,6 +62,18 @@ final class TimedRecords {
 
   void write(Producer<String, String> producer, String topic) {
     producer.send(new ProducerRecord<>(topic, null, time(), key(), value()));
+  }
+
+  /** What comes from now on is later than all before, so that it is no matter when it is written. */
+  void later() {
+    now += 2 * FAR_BACK;
+  }
+
+  /** With times that no topic of another `apart` has, from 1 to 9. */
+  void writeApart(Producer<String, String> producer, String topic, int apart, boolean isTable) {
+    long time = time() + apart;
+    boolean deletes = isTable && random.nextInt(5) == 0;
+    producer.send(new ProducerRecord<>(topic, null, time, key(), deletes ? null : value()));
   }
 
   private static ProducerRecord<String, String> edge(

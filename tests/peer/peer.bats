@@ -60,6 +60,10 @@ edge() {
 @test "peer: sessions" { agree session 1000 rows final; }
 @test "peer: an inner join of two streams" { agree pairs 1000 rows; }
 
+@test "peer: a left join of a stream with a table" { agree with-rows 5000 rows; }
+@test "peer: an inner join of two tables" { agree inner-rows 1000 rows && agree inner-rows 10 table; }
+@test "peer: an outer join of two tables" { agree outer-rows 5000 rows && agree outer-rows 30 table; }
+
 @test "peer: what is known to differ of windows does, and as it is told" {
   edge edge-session closed '(1000=1 )?1000=2' '1000=1 1900=1'
   edge edge-sliding end '9000=2' '9000=2'

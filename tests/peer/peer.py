@@ -4,7 +4,8 @@ written down in one form, so that diff can compare it.
 
   peer.py run DIR [--seed N]     fills topics, lets both make their tables, and writes into DIR
       CASE.rows.WHO and CASE.changelog.WHO, where WHO is oracle, at-least-once or exactly-once, of
-      windows CASE.final.WHO instead of the changelog; and `prefix`, that of the topics' names
+      windows CASE.final.WHO and of joins with tables CASE.table.WHO instead of the changelog; and
+      `prefix`, that of the topics' names
   peer.py rows TOPIC             the table that a topic of JSON rows ends with, as in CASE.rows.WHO
 
 A line is [key, value, timestamp, partition] of the latest record of a key, in order of keys; a
@@ -30,12 +31,12 @@ import tempfile
 
 sys.dont_write_bytecode = True  # the source tree stays as it is
 
-from peer_cases import (AGGREGATES, FINAL, JOINS, TABLE_AGGREGATES, TOOL_CASES, WINDOWS, table_of_finals,
-                        table_of_pairs)
+from peer_cases import (AGGREGATES, FINAL, JOINS, TABLE_AGGREGATES, TABLE_JOINS, TOOL_CASES, WINDOWS,
+                        table_of_finals, table_of_pairs)
 
 HERE = pathlib.Path(__file__).resolve().parent
 GUARANTEES = ('at-least-once', 'exactly-once')
-INPUTS = ('events', 'words', 'rows', 'people', 'timed', 'edges', 'left', 'right')
+INPUTS = ('events', 'words', 'rows', 'people', 'timed', 'edges', 'left', 'right', 'facts', 'named', 'other')
 INPUT_PARTITIONS = 4
 OUTPUT_PARTITIONS = 3
 RECORDS = 6_000  # in each input, in all
@@ -209,9 +210,12 @@ class Trial:
                 if case in WINDOWS and who != 'oracle':
                     finals = table_of_finals(case, read_topic(f'{self.prefix}-{who}-{case}{FINAL}'))
                     (into / f'{case}.final.{who}').write_text(write_down(finals, json_of, time_of))
-            for case in JOINS:
+            for case in (*JOINS, *TABLE_JOINS):
                 pairs = table_of_pairs(read_topic(f'{self.prefix}-{who}-{case}'))
                 (into / f'{case}.rows.{who}').write_text(write_down(pairs, json_of, time_of))
+            for case in TABLE_JOINS:
+                table = read_table(f'{self.prefix}-{who}-{case}')
+                (into / f'{case}.table.{who}').write_text(write_down(table, json_of, time_of))
 
     def run(self, into):
         self.create_topics()

@@ -55,7 +55,14 @@ def cases_of_windows():
 # Of joins all records that come out are compared.
 JOINS = {'pairs': Case({'-l': 'left', '-r': 'right'}, ('--within', '1s', '--grace', '20s'), tool='kstream-join')}
 
-TOOL_CASES = AGGREGATES | TABLE_AGGREGATES | cases_of_windows() | JOINS
+# With tables; of two of them the rows that they end with are compared too.
+TABLE_JOINS = {
+    'with-rows': Case({'-l': 'facts', '-r': 'named'}, ('--table', '--type', 'left'), tool='kstream-join'),
+    'inner-rows': Case({'-l': 'named', '-r': 'other'}, ('--tables',), tool='kstream-join'),
+    'outer-rows': Case({'-l': 'named', '-r': 'other'}, ('--tables', '--type', 'outer'), tool='kstream-join'),
+}
+
+TOOL_CASES = AGGREGATES | TABLE_AGGREGATES | cases_of_windows() | JOINS | TABLE_JOINS
 
 
 def key_of_window(payload, has_end):
@@ -90,5 +97,6 @@ def table_of_finals(name, records):
 
 
 def table_of_pairs(records):
-    """The values have a number each, so that a pair is there once."""
-    return table_of(records, lambda record: f'{record["key"]} {record["payload"]}')
+    """The values have a number each, so that a pair is there once. What is deleted is no pair."""
+    pairs = [record for record in records if record['payload'] is not None]
+    return table_of(pairs, lambda record: f'{record["key"]} {record["payload"]}')
