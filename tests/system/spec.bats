@@ -108,8 +108,9 @@ sample_join() {
     --left-key | --right-key) echo "$1" .tag ;;
     --value) echo "$1" '[$left.ts,$right.ts,$key]' ;;
     --late) echo "$1" late.ndjson -J ;;
-    # Not of joins of streams, and so refused.
-    --table | --tables | --global) echo "$1" ;;
+    --table) echo "$1" --type left --partition .left.ts -J ;;
+    --tables) echo "$1" --type outer --store mine -J ;;
+    --global) echo "$1" ;;
     --fk) echo "$1" .user --tables ;;
     --close-at-end) echo "$1" ;;
     --idle-advance) echo "$1" 1s ;;
@@ -170,7 +171,7 @@ same_by_file() {
     [[ " $* " == *' -r '* || " $* " == *' --right '* ]] || words+=(-r file:more.ndjson)
     [[ " $* " == *' -k '* || " $* " == *' --key '* ]] || words+=(-k .user)
     [[ " $* " == *' --timestamp '* ]] || words+=(--timestamp .ts)
-    [[ " $* " == *' --'@(within|before|after)' '* ]] || words+=(--before 5s)
+    [[ " $* " == *' --'@(within|before|after|table|tables|global)' '* ]] || words+=(--before 5s)
   else
     [[ " $* " == *' -i '* || " $* " == *' --input '* ]] || words+=(-i file:in.ndjson)
   fi
@@ -216,3 +217,12 @@ each_flag() {
 @test "spec: every flag of kstream-map" { each_flag kstream-map; }
 @test "spec: every flag of kstream-agg" { each_flag kstream-agg; }
 @test "spec: every flag of kstream-join" { each_flag kstream-join; }
+
+@test "spec: joins with tables" {
+  for kind in '--table --store mine' '--table --type left --partitions 3' '--tables --type left --partitions 3' \
+    '--tables --store mine -G app --state-dir state'; do
+    # shellcheck disable=SC2086  # words
+    same_by_file kstream-join $kind -J
+    assert [ "$(grep -c '"value"' a/stdout)" -gt 1 ]
+  done
+}

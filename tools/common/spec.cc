@@ -76,7 +76,7 @@ Json Source(const PlanNode& node, const SourceSpec& source, ExpressionPrinter* p
   Json json;
   Json inputs = Json::array();
   for (const Location& input : source.inputs) inputs.push_back(input.ToString());
-  json["source"] = inputs.size() == 1 ? inputs.front() : inputs;
+  json[source.table ? "table" : "source"] = inputs.size() == 1 ? inputs.front() : inputs;
   const SourceSpec defaults;
   if (source.format != defaults.format) json["in"] = source.format;
   for (const auto& [name, expression] : Expressions(node)) json[name] = printer->Put(*expression);
@@ -234,6 +234,22 @@ Json Unique(const PlanNode& node, const DistinctSpec& spec, const PlanNode* key,
   return json;
 }
 
+// The nodes say that they are tables. The rows are in the store of the one to the right, or in
+// those of the table that two make. In a topology a table's node is called as its store, so that
+// this can have the join's own name where it was given another.
+Json JoinTables(const PlanNode& node, const TableJoin& tables, ExpressionPrinter* printer,
+                Json* nodes) {
+  const TableJoinSpec& spec = tables.spec;
+  const std::string right = SideOf(node.parents.at(1));
+  Json join = {
+      {"left", SideOf(node.parents.at(0))}, {"right", right}, {"type", ToString(spec.type)}};
+  if (spec.value) join["value"] = printer->Put(*spec.value);
+  Json json = {{"join", std::move(join)}};
+  Json& keeper = tables.of == TableJoin::Of::kTables ? json : (*nodes)[right];
+  if (spec.store != node.name) keeper["store"] = spec.store;
+  return json;
+}
+
 // Nodes of a repartition, which stand between a group and its aggregate.
 bool BelongsToRepartition(const PlanNode& node) {
   const auto* source = std::get_if<SourceSpec>(&node.spec);
@@ -263,6 +279,9 @@ Json Outlet(const StagePlan& plan, const PlanNode& node, const SinkSpec& sink,
   };
   if (const auto* aggregate = std::get_if<AggregateSpec>(&parent->spec)) choose(*aggregate);
   if (const auto* join = std::get_if<StreamJoinSpec>(&parent->spec)) choose(*join);
+  if (const auto* join = std::get_if<TableJoin>(&parent->spec)) {
+    partition = &join->spec.route.partition;
+  }
   if (const auto* distinct = std::get_if<DistinctSpec>(&parent->spec)) {
     partition = &distinct->route.partition;
     if (node.name == distinct->rest) from += "-rest";
@@ -283,6 +302,8 @@ Json Nodes(const StagePlan& plan, ExpressionPrinter* printer) {
       nodes[node.name] = Aggregation(node, *aggregate, group, printer);
     } else if (const auto* join = std::get_if<StreamJoinSpec>(&node.spec)) {
       nodes[node.name] = Join(node, *join, printer);
+    } else if (const auto* tables = std::get_if<TableJoin>(&node.spec)) {
+      nodes[node.name] = JoinTables(node, *tables, printer, &nodes);
     } else if (const auto* source = std::get_if<SourceSpec>(&node.spec)) {
       nodes[node.name] = Source(node, *source, printer);
     } else if (const auto* filter = std::get_if<FilterSpec>(&node.spec)) {
@@ -350,8 +371,10 @@ void AddOptions(const RuntimeOptions& runtime, Json* json) {
 
 Result<std::string> ToSpec(const StagePlan& plan) {
   for (const PlanNode& node : plan.nodes) {
-    if (!std::holds_alternative<TableJoin>(node.spec)) continue;
-    return Status::Usage("--print-spec: a topology file cannot say that a join is one of tables");
+    if (!std::holds_alternative<RekeySpec>(node.spec)) continue;
+    return Status::Usage(
+        "--print-spec: a topology file cannot say by what other key than their own the rows of a "
+        "table are joined");
   }
   ExpressionPrinter printer;
   Json json = Json::object();
