@@ -259,7 +259,7 @@ TEST(Prometheus, KeepsTheRulesOfTheFormat) {
   EXPECT_EQ(families.size(), 9U);
   EXPECT_EQ(last_bucket.size(), 2U);
   // What is not in a histogram, and two histograms with their sums, counts and +Inf.
-  const size_t single = 2 + 2 + 1 + 1 + 1 + 7 + 4;
+  const size_t single = 2 + 2 + 1 + 1 + 1 + 7 + 5;
   EXPECT_EQ(samples, single + std::size(kSecondsBuckets) + std::size(kRecordsBuckets) + 2 * 3);
 }
 

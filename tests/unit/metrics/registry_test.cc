@@ -196,14 +196,16 @@ TEST(Registry, AStateIsOneOfItsFamilys) {
   EXPECT_THAT(
       Shown(registry, name),
       ElementsAre("thread=0 task=0_1 state=created 0", "thread=0 task=0_1 state=restoring 1",
-                  "thread=0 task=0_1 state=running 0", "thread=0 task=0_1 state=suspended 0"));
+                  "thread=0 task=0_1 state=running 0", "thread=0 task=0_1 state=standby 0",
+                  "thread=0 task=0_1 state=suspended 0"));
   state.Set("running");
   EXPECT_THAT(
       Shown(registry, name),
       ElementsAre("thread=0 task=0_1 state=created 0", "thread=0 task=0_1 state=restoring 0",
-                  "thread=0 task=0_1 state=running 1", "thread=0 task=0_1 state=suspended 0"));
+                  "thread=0 task=0_1 state=running 1", "thread=0 task=0_1 state=standby 0",
+                  "thread=0 task=0_1 state=suspended 0"));
   state.Set("asleep");
-  EXPECT_THAT(Shown(registry, name), AllOf(SizeIs(4), Each(EndsWith(" 0"))));
+  EXPECT_THAT(Shown(registry, name), AllOf(SizeIs(5), Each(EndsWith(" 0"))));
   state = State();
   EXPECT_THAT(Shown(registry, name), IsEmpty());
 }
