@@ -17,6 +17,8 @@ namespace kstream::runtime {
 namespace {
 
 constexpr std::chrono::seconds kFlushLimit{60};
+// Nothing wakes a thread that sits out a pause: Stop only sets a flag.
+constexpr std::chrono::milliseconds kPauseCheck{20};
 
 const Location& InputOf(const RunState& state) { return state.Sources().front()->inputs.front(); }
 
@@ -49,7 +51,7 @@ class ChunkedRun {
     transport::Chunk chunk;
     std::vector<EncodedLines> parts;
     Status result;
-    for (int64_t turn = 0; Take(&chunk, &turn);) {
+    for (int64_t turn = 0; Take(&chunk, &turn, metrics);) {
       const Clock::Instant begin = state_->clock->Steady();
       result = ProcessChunk(chunk, &worker);
       metrics->process_latency.Observe(state_->clock->Steady() - begin);
@@ -74,14 +76,25 @@ class ChunkedRun {
     return worker->outputs()->failure();
   }
 
-  bool Take(transport::Chunk* chunk, int64_t* turn) {
+  bool Take(transport::Chunk* chunk, int64_t* turn, ThreadMetrics* metrics) {
     const std::lock_guard lock(take_mutex_);
     if (ended_ || state_->stopping() || state_->limit_reached()) return false;
     const Result<bool> more = reader_->Next(state_->stop, chunk);
     if (!more.ok()) Fail(more.status());
     ended_ = !more.ok() || !*more;
+    SitOutPause(metrics);
     if (!ended_) *turn = taken_++;
     return !ended_;
+  }
+
+  // After a chunk was read, as it may be the first in a long time. What a stop during a pause
+  // leaves is not done.
+  void SitOutPause(ThreadMetrics* metrics) {
+    if (!state_->paused) return;
+    metrics->Enter(ThreadState::kPaused);
+    while (state_->paused && !state_->stopping()) std::this_thread::sleep_for(kPauseCheck);
+    if (state_->paused) ended_ = true;
+    metrics->Enter(ThreadState::kRunning);
   }
 
   // Writes what came of chunk number `turn` when all before it have been written. False when the

@@ -55,6 +55,7 @@ struct RunState {
 
   std::atomic<bool> stop{false};
   std::atomic<bool> time_over{false};
+  std::atomic<bool> paused{false};         // seen by each thread at its next turn
   task::BadRecordCounts bad;               // for --max-errors
   std::atomic<int64_t> budget{INT64_MAX};  // output records that --limit still allows
 

@@ -19,6 +19,7 @@
 #include "runtime/life_cycle.h"
 #include "runtime/loop_run.h"
 #include "runtime/run_state.h"
+#include "runtime/run_status.h"
 #include "task/thrown.h"
 
 namespace kstream {
@@ -128,6 +129,14 @@ class TopologyRuntime final : public Runtime {
 
   void Stop() override { state_->stop = true; }
 
+  void Pause() override {
+    if (!state_->paused.exchange(true)) Log(LogLevel::kInfo, "paused");
+  }
+  void Resume() override {
+    if (state_->paused.exchange(false)) Log(LogLevel::kInfo, "resumed");
+  }
+  bool paused() const override { return state_->paused; }
+
   RuntimeState state() const override { return life_.state(); }
 
   Counts counts() const override { return state_->counts(); }
@@ -142,12 +151,19 @@ class TopologyRuntime final : public Runtime {
     return text;
   }
 
+  std::string StatusJson() override { return status_.Line(life_.state(), Snapshot()); }
+
+  std::vector<std::string> StoreNames() const override {
+    std::vector<std::string> names;
+    for (const TopologyStore& store : state_->graph().stores) {
+      if (store.kept) names.push_back(store.name());
+    }
+    return names;
+  }
+
   Result<std::vector<StoreInstance>> Store(std::string_view name) const override {
-    const auto& stores = state_->graph().stores;
-    const bool kept = std::any_of(stores.begin(), stores.end(), [&](const TopologyStore& store) {
-      return store.kept && store.name() == name;
-    });
-    if (!kept) {
+    const std::vector<std::string> kept = StoreNames();
+    if (std::find(kept.begin(), kept.end(), name) == kept.end()) {
       return Status::Usage(fmt::format("the runtime keeps no store '{}' of this topology", name));
     }
     return state_->stores.Of(name);
@@ -202,6 +218,7 @@ class TopologyRuntime final : public Runtime {
   std::condition_variable changed_;
   bool ended_ = false;
   Status outcome_;
+  runtime::RunStatus status_{state_.get()};
   std::mutex text_mutex_;                  // guards told_
   std::optional<metrics::Snapshot> told_;  // by the last MetricsText
   std::thread thread_;

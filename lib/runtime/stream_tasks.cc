@@ -50,8 +50,7 @@ Status StreamThread::Rebalance() {
   if (!joined_) return Status::Ok();
   KSTREAM_ASSIGN_OR_RETURN(const bool agreed, Agreed());
   if (agreed) KSTREAM_RETURN_IF_ERROR(AdoptWaiting());
-  SetState(agreed && waiting_.empty() && restoring_.empty() ? ThreadState::kRunning
-                                                            : ThreadState::kRebalancing);
+  SetState(agreed && waiting_.empty() && restoring_.empty() ? AtWork() : ThreadState::kRebalancing);
   Tell(batch.lost.empty() ? "" : " (lost)");
   return Status::Ok();
 }

@@ -148,8 +148,9 @@ Result<bool> StreamThread::Turn() {
 
 Result<bool> StreamThread::Step() {
   KSTREAM_RETURN_IF_ERROR(Awake());
+  KSTREAM_RETURN_IF_ERROR(FollowPause());
   bool ends = Over();
-  if (!ends) {
+  if (!ends && !paused_) {
     KSTREAM_ASSIGN_OR_RETURN(ends, AtEnd());
   }
   if (ends) {

@@ -105,6 +105,8 @@ class StreamThread final : private task::TaskHost, private CommitHost {
   Status DrainTasks();
   Status Punctuate();
   Status PauseAndResume(size_t merging);
+  Status FollowPause();
+  ThreadState AtWork() const { return paused_ ? ThreadState::kPaused : ThreadState::kRunning; }
   std::chrono::milliseconds WaitOf(size_t readers) const;
 
   // stream_tasks.cc: tasks come and go.
@@ -179,6 +181,7 @@ class StreamThread final : private task::TaskHost, private CommitHost {
   size_t most_;                                    // records of the next poll
   bool more_ = false;                              // tasks have more to process at once
   bool stores_full_ = false;                       // nothing is processed until stores have kept
+  bool paused_ = false;                            // nor while the run is paused
   std::function<bool(TaskId)> let_;
   Clock::Instant seen_;  // the last look whether time has passed us by
   bool stood_still_ = false;

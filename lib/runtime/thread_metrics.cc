@@ -17,6 +17,8 @@ std::string_view ToString(ThreadState state) {
       return "rebalancing";
     case ThreadState::kRunning:
       return "running";
+    case ThreadState::kPaused:
+      return "paused";
     case ThreadState::kStopping:
       return "stopping";
     case ThreadState::kStopped:

@@ -27,6 +27,7 @@ enum class ThreadState : uint8_t {
   kStarting,     // opens what it reads and writes
   kRebalancing,  // waits for its tasks
   kRunning,
+  kPaused,    // has its tasks, and does nothing with them: see Runtime::Pause
   kStopping,  // finishes, commits and closes
   kStopped,
   kFailed,

@@ -31,6 +31,7 @@ constexpr size_t kPerRecord = 256;        // bytes that a queued record takes be
 milliseconds StreamThread::WaitOf(size_t readers) const {
   if (more_ || !restoring_.empty()) return milliseconds(0);
   milliseconds wait = readers > 1 ? kSharedPollWait : kPollWait;
+  if (paused_) return wait;
   int64_t next = INT64_MAX;
   for (const auto& [id, task] : tasks_) next = std::min(next, task->next_punctuation());
   if (next != INT64_MAX) {
@@ -144,7 +145,7 @@ Status StreamThread::DrainTasks() {
   const auto merging = static_cast<size_t>(std::count_if(
       tasks_.begin(), tasks_.end(), [](auto& entry) { return entry.second->merges(); }));
   more_ = false;
-  if (merging == 0 || stores_full_) return PauseAndResume(std::max<size_t>(1, merging));
+  if (merging == 0 || stores_full_ || paused_) return PauseAndResume(std::max<size_t>(1, merging));
   // Each has its share of the turn, so that a backlog of one does not starve the others.
   for (auto& [id, task] : tasks_) {
     if (!task->merges() || (let_ && !let_(id))) continue;
@@ -157,6 +158,7 @@ Status StreamThread::DrainTasks() {
 }
 
 Status StreamThread::Punctuate() {
+  if (paused_) return Status::Ok();
   const int64_t now = state_->clock->WallMs();
   for (auto& [id, task] : tasks_) {
     if (let_ && !let_(id)) continue;
@@ -172,7 +174,7 @@ Status StreamThread::PauseAndResume(size_t merging) {
     // Files wait by not being read: what is queued of them is what was merged.
     const bool is_file = reader->cluster() == kFiles;
     KSTREAM_RETURN_IF_ERROR(reader->PauseAndResume([&](const Reader::Taker& taker) {
-      if (stores_full_) return Reader::Wish::kPause;
+      if (stores_full_ || paused_) return Reader::Wish::kPause;
       if (is_file) return Reader::Wish::kResume;
       const TaskPartition& p = taker.task->partitions()[taker.partition];
       const task::RecordQueues& queues = taker.task->queues();
@@ -192,6 +194,17 @@ Status StreamThread::PauseAndResume(size_t merging) {
     }));
   }
   return Status::Ok();
+}
+
+// The polls go on, as the group expects them, and bring nothing.
+Status StreamThread::FollowPause() {
+  const bool paused = state_->paused.load(std::memory_order_relaxed);
+  if (std::exchange(paused_, paused) != paused && paused) committer_->Request();
+  if (thread_state_ == ThreadState::kRunning || thread_state_ == ThreadState::kPaused) {
+    SetState(AtWork());
+  }
+  // Tasks may have come since the last turn.
+  return paused_ ? PauseAndResume(1) : Status::Ok();
 }
 
 }  // namespace kstream::runtime

@@ -17,9 +17,8 @@ void StreamThread::SetState(ThreadState state) {
   if (thread_state_ == state) return;
   thread_state_ = state;
   metrics_->Enter(state);
-  if (state == ThreadState::kRunning || state == ThreadState::kRebalancing) {
-    shared_->on_ready(index_, state == ThreadState::kRunning);
-  }
+  const bool ready = state == ThreadState::kRunning || state == ThreadState::kPaused;
+  if (ready || state == ThreadState::kRebalancing) shared_->on_ready(index_, ready);
 }
 
 // Once a turn.

@@ -137,10 +137,10 @@ enum class ErrorResponse : uint8_t { kShutdown, kReplaceThread };
 // Called from the thread that failed, which has committed what was done and left its group.
 using ErrorHandler = std::function<ErrorResponse(const Status& error, int thread)>;
 
-// One run of one topology. Threads: Stop, state, counts, Metrics, MetricsText and Store may be
-// called from any; the rest from one, which is none of the runtime's own, where processors, the
-// error handler and the state listener are called: those would wait for themselves. Wait and Close
-// are kUsage there, at once, and nothing happens.
+// One run of one topology. Threads: Stop, Pause, Resume, paused, state, counts, Metrics,
+// MetricsText, StatusJson, StoreNames and Store may be called from any; the rest from one, which is
+// none of the runtime's own, where processors, the error handler and the state listener are called:
+// those would wait for themselves. Wait and Close are kUsage there, at once, and nothing happens.
 class KSTREAM_EXPORT Runtime {
  public:
   // Checks the configuration: kUsage, kCluster or kRefused with one line. Connects to no broker
@@ -168,6 +168,14 @@ class KSTREAM_EXPORT Runtime {
   // handler.
   virtual void Stop() = 0;
 
+  // From the next turn of each thread on nothing is processed and no timer fires. What was done is
+  // committed, the membership in the group is kept, stores can be read. A paused run comes to no
+  // end of its own, but Stop and --timeout end it. Again is nothing. A thread that is there shows
+  // the state `paused` in the metrics.
+  virtual void Pause() = 0;
+  virtual void Resume() = 0;
+  virtual bool paused() const = 0;
+
   virtual RuntimeState state() const = 0;
   virtual Counts counts() const = 0;
   // Everything that the run says about itself, in Prometheus' text format 0.0.4 (see
@@ -177,6 +185,12 @@ class KSTREAM_EXPORT Runtime {
   // partitions.
   virtual std::string MetricsText() = 0;
 
+  // How the run stands, as one line of JSON: its state, counts and rates, lag, threads, tasks with
+  // their partitions, stores (see share/doc/kstream/live.md).
+  virtual std::string StatusJson() = 0;
+
+  // The stores that the runtime keeps, by their places in the topology.
+  virtual std::vector<std::string> StoreNames() const = 0;
   // The store `name` as far as it is in this process now: an instance for each task that runs here
   // and has its store restored, by task. A key that none of them has may be in a task that is
   // elsewhere: how many there are in all, the partitions of the store's changelog tell. Of two
