@@ -8,6 +8,7 @@
 
 #include "admin/history.h"
 #include "admin/row_keys.h"
+#include "admin/row_sum.h"
 #include "admin/verify.h"
 #include "base/log.h"
 #include "base/printable.h"
@@ -116,23 +117,13 @@ Result<std::vector<StoreTotals>> AppInspector::Totals(const RowQuery& query) {
 Result<StoreTotals> AppInspector::Sum(const Instance& instance, const RowQuery& query) {
   KSTREAM_ASSIGN_OR_RETURN(const auto view, instances_.Open(instance, query));
   KSTREAM_ASSIGN_OR_RETURN(const RowKeys keys, RowKeys::Of(view.get()));
-  StoreTotals sum{.store = instance.store, .task = instance.task};
-  if (keys.windowed() && !keys.has_moments()) sum.windows = 0;
-  std::optional<int64_t> window;
-  const auto each = [&](const InspectedRow& row) {
-    sum.rows++;
-    sum.key_bytes += row.key.size();
-    sum.value_bytes += row.value.size();
-    sum.largest_value = std::max<uint64_t>(sum.largest_value, row.value.size());
-    sum.oldest = std::min(sum.oldest.value_or(row.timestamp), row.timestamp);
-    sum.newest = std::max(sum.newest.value_or(row.timestamp), row.timestamp);
-    // Rows of windows come by window.
-    if (sum.windows && (keys.has_sessions() || window != row.window_start)) ++*sum.windows;
-    window = row.window_start;
+  RowSum sum(instance.store, instance.task, keys);
+  const auto each = [&sum](const InspectedRow& row) {
+    sum.Add(row);
     return true;
   };
   KSTREAM_RETURN_IF_ERROR(ScanView(instance, query, view.get(), each));
-  return sum;
+  return sum.totals();
 }
 
 Result<std::optional<int32_t>> AppInspector::Tasks(const RowQuery& query) {

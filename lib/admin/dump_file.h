@@ -16,6 +16,8 @@
 
 #include "kstream/record.h"
 #include "kstream/status.h"
+#include "record/envelope.h"
+#include "record/json_document.h"
 
 namespace kstream::admin {
 
@@ -27,6 +29,21 @@ struct DumpedRow {
   std::string_view key;
   Bytes value;  // nullopt: the row is to be deleted
   int64_t timestamp = 0;
+};
+
+// Reads lines, one at a time. Belongs to one thread.
+class DumpReader {
+ public:
+  // *row lives until the next call. kData: the line is no row.
+  Status Read(std::string_view line, DumpedRow* row);
+
+ private:
+  json::Node Member(std::string_view name) const;
+  Status Integer(std::string_view name, int64_t least, int64_t most, int64_t* number) const;
+
+  EnvelopeReader envelopes_;
+  json::Reader reader_;
+  json::Document document_;
 };
 
 // Reads a file ("-": stdin) and hands over its rows in their order; each lives until the next. What
