@@ -179,7 +179,7 @@ class HttpInspector final : public Inspector {
     std::optional<RowKeys> keys;
     KSTREAM_RETURN_IF_ERROR(Stored(instance, "&limit=1", [&keys](const DumpedRow& row) {
       keys = RowKeys::Of(row.value.value_or(""));
-      return true;
+      return false;
     }));
     return keys ? *keys : RowKeys::Of(std::string_view());
   }

@@ -68,7 +68,7 @@ Json Tasks(const Snapshot& now, bool* all_run) {
   for (const auto& [task, state] : states) {
     tasks[task] = Named(task);
     tasks[task]["state"] = state;
-    *all_run &= state == "running";
+    *all_run &= state == "running" || state == "standby";
   }
   const auto add = [&tasks](std::string_view member, const FamilySamples& family, double unit) {
     for (const Sample& sample : family.samples) {

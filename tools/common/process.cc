@@ -55,11 +55,21 @@ Status WriteError(int error) {
 
 void PrepareProcess() {
   Handle(SIGPIPE, SIG_IGN);
+  const sigset_t commands = CommandSignals();
+  sigprocmask(SIG_BLOCK, &commands, nullptr);
   // The wrong direction, so that using such a stream fails.
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
     if (fcntl(fd, F_GETFD) != -1 || errno != EBADF) continue;
     if (open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd) _exit(2);
   }
+}
+
+sigset_t CommandSignals() {
+  sigset_t commands;
+  sigemptyset(&commands);
+  sigaddset(&commands, SIGUSR1);
+  sigaddset(&commands, SIGUSR2);
+  return commands;
 }
 
 StopOnSignal::StopOnSignal(Runtime& runtime) {

@@ -4,6 +4,7 @@
 #ifndef KSTREAM_TOOLS_COMMON_PROCESS_H_
 #define KSTREAM_TOOLS_COMMON_PROCESS_H_
 
+#include <csignal>
 #include <string_view>
 
 #include "kstream/runtime.h"
@@ -12,8 +13,12 @@
 namespace kstream::tools {
 
 // To be called first: ignores SIGPIPE (a closed stdout then shows as a failed write), and occupies
-// standard streams that the caller closed, so that no data file can become one of them.
+// standard streams that the caller closed, so that no data file can become one of them; blocks
+// CommandSignals for whoever waits for them.
 void PrepareProcess();
+
+// Those that a running tool takes for commands (signal_commands.h), and any other for nothing.
+sigset_t CommandSignals();
 
 // While alive: the first SIGINT or SIGTERM stops the runtime, the second ends the process at once
 // with 130 or 143; one within 200 ms of the first counts as the first. One at a time; outlived by

@@ -62,6 +62,13 @@ void Reporter::Stats(const Counts& counts, std::chrono::milliseconds elapsed) {
   Write(json.dump() + "\n");
 }
 
+void Reporter::Status(std::string_view status) {
+  const nlohmann::ordered_json json = {{"ts", Now()}, {"status", tool_}};
+  std::string begin = json.dump();
+  begin.back() = ',';
+  Write(begin.append(status.substr(1)) + "\n");
+}
+
 void Reporter::Write(std::string line) {
   std::lock_guard lock(mutex_);
   if (live_line_) line.insert(0, kEraseToEnd);

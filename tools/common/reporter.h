@@ -36,6 +36,8 @@ class Reporter {
   void Progress(const Counts& counts, double records_per_second);
   // One JSON object, whatever the form of the rest.
   void Stats(const Counts& counts, std::chrono::milliseconds elapsed);
+  // One JSON object: `status` is one (Runtime::StatusJson).
+  void Status(std::string_view status);
 
  private:
   void Write(std::string line);

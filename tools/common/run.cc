@@ -3,9 +3,13 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <memory>
+#include <utility>
 
 #include "common/process.h"
+#include "common/signal_commands.h"
 #include "common/watcher.h"
+#include "kstream/log.h"
 
 namespace kstream::tools {
 namespace {
@@ -37,13 +41,34 @@ std::string StateText(const RuntimeOptions& runtime) {
 
 }  // namespace
 
-Status RunToEnd(Runtime* runtime, const RuntimeOptions& options, bool topics, Reporter* reporter) {
+Result<std::optional<HttpOptions>> HttpOf(const StageOptions& options,
+                                          const std::function<std::string()>& plan) {
+  std::optional<HttpOptions> http = options.http;
+  if (!http) {
+    if (options.token.empty()) return http;
+    return Status::Usage("--token is for --http");
+  }
+  http->token = TokenOf(options);
+  http->plan = plan();
+  return http;
+}
+
+Status RunToEnd(Runtime* runtime, const RuntimeOptions& options, bool topics,
+                const std::optional<HttpOptions>& http, Reporter* reporter) {
   StopOnSignal stop(*runtime);
   // How long the end may take once --timeout is over: brokers get time for the last
   // acknowledgements and commits.
   const std::chrono::seconds grace(topics ? 10 : 2);
   Status status;
   {
+    std::unique_ptr<HttpServer> server;
+    if (http) {
+      Result<std::unique_ptr<HttpServer>> started = HttpServer::Start(runtime, *http);
+      if (!started.ok()) return started.status().At("--http");
+      server = *std::move(started);
+      Log(LogLevel::kInfo, fmt::format("listening on {}", server->url()));
+    }
+    SignalCommands commands(runtime, reporter);
     Watcher watcher(*runtime, reporter, options.timeout, grace);
     status = runtime->Run();
   }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
+
 #include "kstream/units.h"
 
 namespace kstream::tools {
@@ -86,6 +88,10 @@ Setter SetExplain(std::string* explain) {
     *explain = text == "true" ? "text" : text;
     return Status::Ok();
   };
+}
+
+Setter SetHttp(std::optional<HttpOptions>* http) {
+  return [http](std::string_view text) { return http->emplace().SetAddress(text); };
 }
 
 FlagGroup InputAndOutput(StageOptions* o) {
@@ -278,6 +284,17 @@ FlagGroup Running(StageOptions* o) {
             .metavar = "",
             .help = "do everything but write and commit",
             .option = &o->runtime},
+           {.names = "--http",
+            .metavar = "[HOST:]PORT",
+            .help = "answer HTTP while it runs: /metrics, /health, /ready, /topology (also a page "
+                    "for people), /stores, POST /pause and /resume; on 127.0.0.1, unless HOST says "
+                    "otherwise, which needs --token",
+            .set = SetHttp(&o->http)},
+           {.names = "--token",
+            .metavar = "TOKEN",
+            .help = "with --http: what requests must show as Authorization: Bearer TOKEN (default "
+                    "$KSTREAM_TOKEN, which others on this host do not see)",
+            .set = Set(&o->token)},
            {.names = "--explain",
             .metavar = "FORM",
             .help = "print the plan instead: nodes, expressions and what runs them",
@@ -311,6 +328,11 @@ Setter SetExpression(std::optional<Expression>* target, std::vector<std::string>
   };
 }
 
+std::string TokenOf(const StageOptions& options) {
+  const char* const set = std::getenv("KSTREAM_TOKEN");
+  return options.token.empty() && set != nullptr ? set : options.token;
+}
+
 Flag BrokersFlag(StageOptions* o) {
   return {.names = "-b,--brokers,--bootstrap-server",
           .metavar = "LIST",
@@ -342,51 +364,6 @@ void AddStageFlags(StageOptions* options, CommandLine* line, bool input) {
   line->groups.push_back(Kafka(options));
   line->groups.push_back(State(options));
   line->groups.push_back(Running(options));
-}
-
-void AddCommonFlags(CommonOptions* o, CommandLine* line) {
-  line->groups.push_back(
-      {"Messages (all on stderr)",
-       {{.names = "--progress",
-         .metavar = "WHEN",
-         .help = "a live line of counts: auto (default) shows it on a terminal",
-         .choices = {"auto", "on", "off"},
-         .set = Set(&o->report.progress)},
-        {.names = "--stats",
-         .metavar = "DUR",
-         .help = "a JSON line of counts each DUR and at the end",
-         .set =
-             [o](std::string_view text) {
-               KSTREAM_ASSIGN_OR_RETURN(o->report.stats, ParseDuration(text));
-               if (o->report.stats.count() > 0) return Status::Ok();
-               return Status::Usage(fmt::format("{} is not longer than 0", text));
-             }},
-        {.names = "--log",
-         .metavar = "FORM",
-         .help = "form of messages (default text)",
-         .choices = {"text", "json"},
-         .set =
-             [o](std::string_view text) {
-               o->report.json = text == "json";
-               return Status::Ok();
-             }},
-        {.names = "-q,--quiet", .metavar = "", .help = "errors only", .set = Set(&o->report.quiet)},
-        {.names = "-v,--verbose",
-         .metavar = "",
-         .help = "details, too",
-         .set = Set(&o->report.verbose)},
-        {.names = "-V,--version",
-         .metavar = "",
-         .help = "print the version",
-         .set = Set(&o->version)},
-        {.names = "-h,--help", .metavar = "", .help = "print this help", .set = Set(&o->help)}}});
-  // A group without a title is in no help, man page or completion: the build asks with it.
-  line->groups.push_back({"",
-                          {{.names = "--generate",
-                            .metavar = "WHAT",
-                            .help = "",
-                            .choices = {"man", "bash", "zsh", "fish"},
-                            .set = Set(&o->generate)}}});
 }
 
 }  // namespace kstream::tools

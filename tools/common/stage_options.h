@@ -12,6 +12,7 @@
 #include "common/flag.h"
 #include "common/reporter.h"
 #include "kstream/expression.h"
+#include "kstream/http.h"
 #include "kstream/properties.h"
 #include "kstream/runtime.h"
 #include "kstream/topology.h"
@@ -35,10 +36,16 @@ struct StageOptions {
   std::string config;                        // --config; empty: not given
   std::vector<std::pair<std::string, std::vector<Property>>> clusters;
 
+  std::optional<HttpOptions> http;  // --http, all but what it is told of the topology
+  std::string token;                // --token; empty: not given
+
   bool dump_properties = false;  // -X dump
   bool print_spec = false;
   std::string explain;  // text json dot; empty: not asked for
 };
+
+// What --token says, or else $KSTREAM_TOKEN.
+std::string TokenOf(const StageOptions& options);
 
 // Compiles the value of a flag, which must not be blank; `names` as Expression::Compile takes them.
 Setter SetExpression(std::optional<Expression>* target, std::vector<std::string> names = {});

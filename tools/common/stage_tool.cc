@@ -76,8 +76,10 @@ Status StageTool::RunPlan(const StagePlan& plan, Reporter* reporter) {
   if (!options_.explain.empty())
     return WriteStdout(Explain(plan, topology, name(), options_.explain));
 
+  KSTREAM_ASSIGN_OR_RETURN(
+      const auto http, HttpOf(options_, [&] { return Explain(plan, topology, name(), "json"); }));
   const bool topics = std::ranges::any_of(plan.nodes, UsesTopics);
-  return RunToEnd(runtime.get(), plan.runtime, topics, reporter);
+  return RunToEnd(runtime.get(), plan.runtime, topics, http, reporter);
 }
 
 }  // namespace kstream::tools

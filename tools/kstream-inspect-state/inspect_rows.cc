@@ -10,6 +10,7 @@
 #include "common/output.h"
 #include "common/stage_plan.h"
 #include "kstream-inspect-state/inspect_tool.h"
+#include "kstream/http.h"
 #include "kstream/load.h"
 #include "kstream/log.h"
 
@@ -42,6 +43,18 @@ Result<InspectOptions> InspectTool::Options() const {
   return options;
 }
 
+Result<std::unique_ptr<Inspector>> InspectTool::OpenInspector() const {
+  if (from_http_.empty()) {
+    if (!options_.token.empty()) return Status::Usage("--token is for --from-http");
+    KSTREAM_ASSIGN_OR_RETURN(const InspectOptions options, Options());
+    return Inspector::Open(options);
+  }
+  if (from_changelog_) return Status::Usage("--from-http contradicts --from-changelog");
+  Result<std::unique_ptr<Inspector>> inspector = InspectOverHttp(from_http_, TokenOf(options_));
+  if (!inspector.ok()) return inspector.status().At("--from-http");
+  return inspector;
+}
+
 Result<RowQuery> InspectTool::Query() const {
   RowQuery query{.store = store_};
   if (task_) query.task = static_cast<int32_t>(*task_);
@@ -55,7 +68,18 @@ Result<RowQuery> InspectTool::Query() const {
   return query;
 }
 
+Status InspectTool::ListOverHttp() {
+  KSTREAM_ASSIGN_OR_RETURN(const auto inspector, OpenInspector());
+  KSTREAM_ASSIGN_OR_RETURN(const auto instances, inspector->List());
+  Output out;
+  for (const InspectedStore& one : instances) {
+    out.Row(Json{{"store", one.store}, {"task", one.task}, {"offset", one.offset}}, pretty_);
+  }
+  return out.Flush();
+}
+
 Status InspectTool::List() {
+  if (!from_http_.empty()) return ListOverHttp();
   KSTREAM_ASSIGN_OR_RETURN(const std::string state_dir, StateDir());
   Output out;
   if (options_.runtime.app.empty()) {
@@ -92,8 +116,7 @@ Status InspectTool::List() {
 }
 
 Result<int64_t> InspectTool::Print(const RowQuery& query) {
-  KSTREAM_ASSIGN_OR_RETURN(const InspectOptions options, Options());
-  KSTREAM_ASSIGN_OR_RETURN(const auto inspector, Inspector::Open(options));
+  KSTREAM_ASSIGN_OR_RETURN(const auto inspector, OpenInspector());
   Output out;
   int64_t rows = 0;
   if (limit_ && *limit_ == 0) return rows;
@@ -125,8 +148,7 @@ Status InspectTool::Scan() {
 
 Status InspectTool::Stats() {
   KSTREAM_ASSIGN_OR_RETURN(const RowQuery query, Query());
-  KSTREAM_ASSIGN_OR_RETURN(const InspectOptions options, Options());
-  KSTREAM_ASSIGN_OR_RETURN(const auto inspector, Inspector::Open(options));
+  KSTREAM_ASSIGN_OR_RETURN(const auto inspector, OpenInspector());
   KSTREAM_ASSIGN_OR_RETURN(const auto totals, inspector->Totals(query));
   Output out;
   for (const StoreTotals& sum : totals) {

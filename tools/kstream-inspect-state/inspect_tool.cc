@@ -55,14 +55,20 @@ Json StepToJson(const ResetStep& step, bool all) {
 
 const std::vector<InspectTool::Command>& InspectTool::Commands() {
   static const std::vector<Command> kCommands = {
-      {"ls", {}, {}, &InspectTool::List},
-      {"get", {"KEY"}, {"--store", "--task", "--from-changelog"}, &InspectTool::Get},
+      {"ls", {}, {"--from-http", "--token"}, &InspectTool::List},
+      {"get",
+       {"KEY"},
+       {"--store", "--task", "--from-changelog", "--from-http", "--token"},
+       &InspectTool::Get},
       {"scan",
        {},
-       {"--store", "--task", "--from-changelog", "--prefix", "--from", "--to", "--at-window",
-        "--limit"},
+       {"--store", "--task", "--from-changelog", "--from-http", "--token", "--prefix", "--from",
+        "--to", "--at-window", "--limit"},
        &InspectTool::Scan},
-      {"stats", {}, {"--store", "--task", "--from-changelog"}, &InspectTool::Stats},
+      {"stats",
+       {},
+       {"--store", "--task", "--from-changelog", "--from-http", "--token"},
+       &InspectTool::Stats},
       {"history", {"KEY"}, {"--store", "--task", "--limit"}, &InspectTool::History},
       {"dump", {}, {"--store", "--task", "--from-changelog"}, &InspectTool::Dump},
       {"load", {"FILE"}, {"--store", "--replace", "--execute"}, &InspectTool::RunLoad},
@@ -96,25 +102,35 @@ Setter InspectTool::Seen(std::string_view flag, Setter set) {
 }
 
 FlagGroup InspectTool::Where() {
-  return {"Whose state, and from where",
-          {{.names = "-G,--app",
-            .metavar = "ID",
-            .help = "the application",
-            .option = &options_.runtime},
-           {.names = "--state-dir",
-            .metavar = "DIR",
-            .help = "where the state of applications is kept (default $XDG_STATE_HOME/kstream, "
-                    "else ~/.local/state/kstream)",
-            .takes_file = true,
-            .option = &options_.runtime},
-           BrokersFlag(&options_),
-           ConfigFlag(&options_),
-           PropertyFlag(&options_),
-           {.names = "--from-changelog",
-            .metavar = "",
-            .help = "read all from the changelogs, nothing from the directory; without it, where "
-                    "there are brokers, the tail of the changelogs is laid over the directory",
-            .set = Seen("--from-changelog", Set(&from_changelog_))}}};
+  return {
+      "Whose state, and from where",
+      {{.names = "-G,--app",
+        .metavar = "ID",
+        .help = "the application",
+        .option = &options_.runtime},
+       {.names = "--state-dir",
+        .metavar = "DIR",
+        .help = "where the state of applications is kept (default $XDG_STATE_HOME/kstream, "
+                "else ~/.local/state/kstream)",
+        .takes_file = true,
+        .option = &options_.runtime},
+       BrokersFlag(&options_),
+       ConfigFlag(&options_),
+       PropertyFlag(&options_),
+       {.names = "--from-changelog",
+        .metavar = "",
+        .help = "read all from the changelogs, nothing from the directory; without it, where "
+                "there are brokers, the tail of the changelogs is laid over the directory",
+        .set = Seen("--from-changelog", Set(&from_changelog_))},
+       {.names = "--from-http",
+        .metavar = "[HOST:]PORT",
+        .help = "ask a process that runs with --http: what it has committed, of the tasks that "
+                "it has (ls, get, scan, stats)",
+        .set = Seen("--from-http", Set(&from_http_))},
+       {.names = "--token",
+        .metavar = "TOKEN",
+        .help = "with --from-http: what that process wants to be shown (default $KSTREAM_TOKEN)",
+        .set = Seen("--token", Set(&options_.token))}}};
 }
 
 FlagGroup InspectTool::Rows() {

@@ -5,6 +5,7 @@
 #define KSTREAM_TOOLS_KSTREAM_INSPECT_STATE_INSPECT_TOOL_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -44,6 +45,7 @@ class InspectTool : public Tool {
   Status CheckFlags(const Command& command) const;
 
   Status List();
+  Status ListOverHttp();
   Status Get();
   Status Scan();
   Status Stats();
@@ -56,6 +58,8 @@ class InspectTool : public Tool {
 
   Result<std::string> StateDir() const { return options_.runtime.StateDir(); }
   Result<InspectOptions> Options() const;
+  // Of --from-http, or else of Options.
+  Result<std::unique_ptr<Inspector>> OpenInspector() const;
   Result<RowQuery> Query() const;
   // At most --limit rows; how many there were.
   Result<int64_t> Print(const RowQuery& query);
@@ -67,7 +71,8 @@ class InspectTool : public Tool {
   std::vector<std::string_view> seen_;
   std::string store_, prefix_, from_, to_;
   std::optional<int64_t> task_, limit_;
-  RowQuery at_window_;  // of which nothing else is used
+  RowQuery at_window_;     // of which nothing else is used
+  std::string from_http_;  // empty: not given
   bool from_changelog_ = false, pretty_ = false, replace_ = false;
   std::optional<ResetTarget> target_;
   std::string backup_;

@@ -150,8 +150,12 @@ Status RunTool::Run(bool has_positional, Reporter* reporter) {
   KSTREAM_ASSIGN_OR_RETURN(const std::unique_ptr<Runtime> run,
                            Runtime::Create(built.topology, runtime));
   if (!options_.explain.empty() || check_) return Show(built, runtime);
+  KSTREAM_ASSIGN_OR_RETURN(const auto http, HttpOf(options_, [&] {
+                             return Print(ExplainTopology(built, runtime, path_), built.topology,
+                                          runtime, "json");
+                           }));
   const bool topics = !runtime.home.brokers.empty() || !runtime.clusters.empty();
-  return RunToEnd(run.get(), runtime, topics, reporter);
+  return RunToEnd(run.get(), runtime, topics, http, reporter);
 }
 
 Status RunTool::Show(const BuiltTopology& built, const RuntimeOptions& runtime) const {

@@ -41,23 +41,23 @@ class PauseInGroup : public MemoryRun {
 TEST_F(PauseInGroup, ProcessesNothingAndStaysAMember) {
   Produce("in", {"1"});
   options_.commit_interval = std::chrono::hours(1);
-  ASSERT_TRUE(RunSteps({[&] {
-                          EXPECT_THAT(Values("out"), ElementsAre("1"));
-                          state_->paused = true;
-                          Produce("in", {"2", "3"});
-                        },
-                        [&] {
-                          EXPECT_EQ(Committed("in"), 1) << "what was done is committed at once";
-                          EXPECT_EQ(Threads("paused"), 1);
-                          EXPECT_EQ(Threads("running"), 0);
-                        },
-                        [&] {
-                          EXPECT_THAT(Values("out"), ElementsAre("1"));
-                          EXPECT_THAT(cluster_.Members("app"), SizeIs(1));
-                          state_->paused = false;
-                        },
-                        [&] { EXPECT_THAT(Values("out"), ElementsAre("1", "2", "3")); }})
-                  .ok());
+  const auto nothing = [] {};
+  const auto pause = [&] {
+    EXPECT_THAT(Values("out"), ElementsAre("1"));
+    state_->paused = true;
+  };
+  // In a turn that sees the pause.
+  const auto produce = [&] { Produce("in", {"2", "3"}); };
+  const auto check = [&] {
+    EXPECT_EQ(Committed("in"), 1) << "what was done is committed at once";
+    EXPECT_EQ(Threads("paused"), 1);
+    EXPECT_EQ(Threads("running"), 0);
+    EXPECT_THAT(Values("out"), ElementsAre("1"));
+    EXPECT_THAT(cluster_.Members("app"), SizeIs(1));
+  };
+  const auto resume = [&] { state_->paused = false; };
+  const auto end = [&] { EXPECT_THAT(Values("out"), ElementsAre("1", "2", "3")); };
+  ASSERT_TRUE(RunSteps({pause, produce, check, check, resume, nothing, nothing, end}).ok());
 }
 
 TEST_F(PauseInGroup, DoesNotComeToItsEnd) {

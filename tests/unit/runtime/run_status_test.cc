@@ -38,13 +38,15 @@ TEST_F(RunStatusTest, TellsTasksAndRates) {
                           EXPECT_THAT(Line(), HasSubstr("\"read\":0"));
                           Pass(20, seconds(5));
                         },
+                        // Levels are shown once a second.
+                        [&] { Pass(0, seconds(1)); }, [] {},
                         [&] {
                           const std::string line = Line();
                           EXPECT_EQ(line.find('\n'), std::string::npos);
                           EXPECT_THAT(line, AllOf(HasSubstr("\"state\":\"RUNNING\",\"ready\":true,"
-                                                            "\"paused\":false,\"elapsed_ms\":50"),
+                                                            "\"paused\":false,\"elapsed_ms\":61"),
                                                   HasSubstr("\"read\":20,\"written\":20,"),
-                                                  HasSubstr("\"read_per_second\":4.0,"),
+                                                  HasSubstr("\"read_per_second\":3.3,"),
                                                   HasSubstr("\"lag\":0,")));
                           EXPECT_THAT(line, HasSubstr("{\"name\":\"0_0\",\"stage\":0,\"task\":0,"
                                                       "\"state\":\"running\",\"thread\":0"));
