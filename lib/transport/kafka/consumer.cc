@@ -177,7 +177,9 @@ void KafkaConsumer::SetPaused(std::span<const TopicPartition> partitions, bool p
 
 Status KafkaConsumer::Resume(std::span<const TopicPartition> partitions) {
   SetPaused(partitions, false);
-  return ClusterError(rd_kafka_resume_partitions(client(), ToList(partitions).get()), "resuming");
+  KSTREAM_RETURN_IF_ERROR(
+      ClusterError(rd_kafka_resume_partitions(client(), ToList(partitions).get()), "resuming"));
+  return ReadSkipped(partitions);
 }
 
 void KafkaConsumer::CommitAsync(std::vector<PartitionOffset> offsets,

@@ -13,7 +13,8 @@
 // what is lost, or revoked while closing, goes at once.
 //
 // A record that lies before the position expected of its partition is one that was under way when
-// the partition was put back; it is dropped.
+// the partition was put back; it is dropped. One that librdkafka drops when a rebalance begins is
+// read again (ReadSkipped).
 //
 // Tested by tests/unit/transport/kafka/consumer_test.cc and group_test.cc.
 #ifndef KSTREAM_TRANSPORT_KAFKA_CONSUMER_H_
@@ -100,7 +101,9 @@ class KafkaConsumer : public Consumer {
   // The position that a message belongs to; null when its partition is not read any more.
   Position* Find(const rd_kafka_message_t& message);
   Status Fill(KafkaBatch* batch);
-  void Take(std::chrono::milliseconds wait, size_t size, KafkaBatch* batch);
+  Status Take(std::chrono::milliseconds wait, size_t size, KafkaBatch* batch);
+  Result<bool> TakeEvents(KafkaBatch* batch);
+  Status ReadSkipped(std::span<const TopicPartition> partitions);
   Status OnEvent(const rd_kafka_message_t& message, std::vector<Position*>* ended);
   Status OffsetLost(const Position& position, int64_t offset);
 

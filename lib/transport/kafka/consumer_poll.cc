@@ -112,8 +112,8 @@ Status KafkaConsumer::Poll(std::chrono::milliseconds wait, Batch* out, size_t mo
     Forward();
     wait = std::min(wait, kForwardTurn);
   }
-  Take(wait, size, batch);
-  Status status = Fill(batch);
+  Status status = Take(wait, size, batch);
+  if (status.ok()) status = Fill(batch);
   batch->assigned = std::exchange(assigned_, {});
   batch->revoked = std::exchange(revoked_, {});
   batch->lost = std::exchange(lost_, {});
@@ -129,19 +129,62 @@ Status KafkaConsumer::Poll(std::chrono::milliseconds wait, Batch* out, size_t mo
 //
 // Before version 2.2 librdkafka sleeps for up to a second when a queue was full, whatever is taken
 // from it meanwhile. So that not a second's worth has to be kept, it is woken.
-void KafkaConsumer::Take(std::chrono::milliseconds wait, size_t size, KafkaBatch* batch) {
+Status KafkaConsumer::Take(std::chrono::milliseconds wait, size_t size, KafkaBatch* batch) {
   constexpr std::chrono::milliseconds kNow{0};
-  const bool events = batch->Take(events_.get(), kNow, kBatchEvents);
-  if (batch->Take(records_.get(), kNow, size) || events || rebalanced_ || wait <= kNow) return;
+  KSTREAM_ASSIGN_OR_RETURN(const bool events, TakeEvents(batch));
+  if (batch->Take(records_.get(), kNow, size) || events || rebalanced_ || wait <= kNow)
+    return Status::Ok();
   const std::chrono::milliseconds first = std::min(wait, kWakeAfter);
   bool taken = batch->Take(records_.get(), first, 1);
-  // An event ends a wait early, too, and is not waited past.
-  if (!taken && !batch->Take(events_.get(), kNow, kBatchEvents) && wait > first) {
+  if (!taken) {
+    KSTREAM_ASSIGN_OR_RETURN(const bool woken, TakeEvents(batch));
+    // An event ends a wait early, too, and is not waited past.
+    if (woken || rebalanced_ || wait <= first) return Status::Ok();
     Wake();
     taken = batch->Take(records_.get(), wait - first, 1);
-    if (!taken) batch->Take(events_.get(), kNow, kBatchEvents);
+    if (!taken) return TakeEvents(batch).status();
   }
-  if (taken && size > 1) batch->Take(records_.get(), kNow, size - 1);
+  if (size > 1) batch->Take(records_.get(), kNow, size - 1);
+  return Status::Ok();
+}
+
+// Whether there are messages among them. Callbacks are served, and after those of a rebalance no
+// record is taken before the partitions are where they should be.
+Result<bool> KafkaConsumer::TakeEvents(KafkaBatch* batch) {
+  const bool served = std::exchange(rebalanced_, false);
+  const bool taken = batch->Take(events_.get(), std::chrono::milliseconds(0), kBatchEvents);
+  // Another may have been served between two polls.
+  if (rebalanced_ || served) {
+    rebalanced_ = true;
+    std::vector<TopicPartition> read;
+    for (const auto& [partition, position] : positions_) read.push_back(partition);
+    KSTREAM_RETURN_IF_ERROR(ReadSkipped(read));
+  }
+  return taken;
+}
+
+// When a rebalance begins librdkafka pauses all partitions; what it has popped of them by then for
+// a batch that it is still filling it throws away (rd_kafka_purge_outdated_messages), and yet goes
+// on behind it, since version 2.0.2 counts as delivered what is popped. So a partition whose
+// position lies beyond the last record that came here is read again from there. The pause was
+// before the callback, and every other one is of this thread, between two batches.
+Status KafkaConsumer::ReadSkipped(std::span<const TopicPartition> partitions) {
+  if (partitions.empty()) return Status::Ok();
+  PartitionList list = ToList(partitions), seek = NewPartitionList();
+  KSTREAM_RETURN_IF_ERROR(
+      ClusterError(rd_kafka_position(client(), list.get()), "asking for positions"));
+  for (const auto& element : Elements(list.get())) {
+    const auto found = positions_.find({element.topic, element.partition});
+    if (found == positions_.end() || element.offset <= found->second.next) continue;
+    const Position& position = found->second;
+    const int64_t from = unheard_.contains(found->first) ? position.asked : position.next;
+    Log(LogLevel::kDebug, fmt::format("{}: read again from {}, not from {}", Where(found->first),
+                                      from, element.offset));
+    Add(seek, found->first, from);
+  }
+  if (seek->cnt == 0) return Status::Ok();
+  const int limit = static_cast<int>(core_->handle->deadline().count());
+  return ClusterError(rd_kafka_seek_partitions(client(), seek.get(), limit), "seeking");
 }
 
 // Whatever is asked of a broker wakes the thread that fetches from it.
