@@ -88,7 +88,7 @@ class SafeguardsTest : public testing::Test {
   // Host "one" keeps what an application counted that was reset on host "two".
   Rows CountsOnAStoreOfBefore();
 
-  const Scratch scratch_;
+  const Scratch scratch_{true};
   const std::shared_ptr<ManualClock> clock_ = std::make_shared<ManualClock>(1'000'000);
   Clusters clusters_;
 };
