@@ -44,9 +44,9 @@ std::string Step(const std::string& name) {
   return fmt::format("[{}]", quoted);
 }
 
-class Comparison {
+class JsonComparison {
  public:
-  Comparison(const Side& wanted, const Side& came, bool whole)
+  JsonComparison(const Side& wanted, const Side& came, bool whole)
       : wanted_(wanted), came_(came), whole_(whole) {}
 
   std::optional<JsonDifference> Values(const std::string& path, Node wanted, Node came) const {
@@ -184,7 +184,7 @@ std::optional<JsonDifference> FirstDifference(std::string_view wanted, std::stri
   if (!a.reader.Parse(wanted, &a.document).ok() || !b.reader.Parse(came, &b.document).ok()) {
     return JsonDifference{"", std::string(wanted), std::string(came)};
   }
-  return Comparison(a, b, whole).Values("", a.document.root(), b.document.root());
+  return JsonComparison(a, b, whole).Values("", a.document.root(), b.document.root());
 }
 
 std::string Rewritten(std::string_view wanted, std::string_view came, bool whole) {
@@ -192,7 +192,7 @@ std::string Rewritten(std::string_view wanted, std::string_view came, bool whole
   if (!a.reader.Parse(wanted, &a.document).ok() || !b.reader.Parse(came, &b.document).ok()) {
     return std::string(came);
   }
-  return Comparison(a, b, whole).Rewrite(a.document.root(), b.document.root());
+  return JsonComparison(a, b, whole).Rewrite(a.document.root(), b.document.root());
 }
 
 }  // namespace kstream::topology_test
