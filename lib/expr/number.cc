@@ -207,6 +207,23 @@ bool ExactEnough(const Number& n) {
   return std::isfinite(n.d) && (std::abs(n.d) < kMaxExact || SurvivesDouble(n.spelling));
 }
 
+// Whether a double is printed as the number `spelling`. Its shortest digits are, with zeros behind
+// them: 2^63 as 9223372036854776000, though it is a double.
+bool Prints(double d, std::string_view spelling) {
+  char buffer[32];
+  const char* const end =
+      std::to_chars(buffer, buffer + sizeof buffer, d, std::chars_format::scientific).ptr;
+  return CompareDecimals(spelling, std::string_view(buffer, end - buffer)) == 0;
+}
+
+bool PrintsItself(double integer) {
+  if (std::abs(integer) <= kMaxExact) return true;
+  char buffer[350];  // all the digits of the largest double
+  const char* const end =
+      std::to_chars(buffer, buffer + sizeof buffer, integer, std::chars_format::fixed, 0).ptr;
+  return Prints(integer, std::string_view(buffer, end - buffer));
+}
+
 Value CalculateDoubles(Arithmetic op, double a, double b, const char** error) {
   double result = 0;
   double lost = 0;  // of an integer result
@@ -227,7 +244,8 @@ Value CalculateDoubles(Arithmetic op, double a, double b, const char** error) {
     default:
       return Value::Double(a / b);
   }
-  if (std::isfinite(result) && lost != 0 && a == std::trunc(a) && b == std::trunc(b)) {
+  if (std::isfinite(result) && a == std::trunc(a) && b == std::trunc(b) &&
+      (lost != 0 || !PrintsItself(result))) {
     *error = kInexact;
     return Value::Error();
   }
@@ -300,10 +318,7 @@ Value Calculate(Arithmetic op, Value x, Value y, const char** error) {
 bool SurvivesDouble(std::string_view spelling) {
   if (spelling.size() <= kSafeDigits && spelling.find_first_of("eE") == spelling.npos) return true;
   const double d = ParseDouble(spelling);
-  if (!std::isfinite(d)) return false;
-  char buffer[32];
-  const auto [end, error] = std::to_chars(buffer, buffer + sizeof buffer, d);
-  return CompareDecimals(spelling, std::string_view(buffer, end - buffer)) == 0;
+  return std::isfinite(d) && Prints(d, spelling);
 }
 
 void AppendInt(int64_t i, std::string* out) {

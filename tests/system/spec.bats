@@ -4,10 +4,10 @@
 load helper
 
 # Words that try FLAG, beside the inputs; "connect ..." for what says where brokers are, which is in no
-# file, so that both are told; "none" for what prints something else than results.
+# file, so that both are told; "none" for what does something else than give results.
 sample() {
   case $1 in
-    --help | -h | --version | -V | --explain | --print-spec) echo none ;;
+    --help | -h | --version | -V | --explain | --print-spec | --http | --token) echo none ;;
     --brokers | --bootstrap-server | -b) echo connect "$1" 127.0.0.1:1 ;;
     --config | -F) echo connect "$1" client.properties ;;
     -X) echo connect "$1" linger.ms=3 ;;

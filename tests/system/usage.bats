@@ -25,7 +25,7 @@ refused() {  # CODE MESSAGE COMMAND...
 }
 
 @test "usage: flags of stages with state are unknown to stages without" {
-  refused 2 'unknown flag --http' kstream-filter --http .a
+  refused 2 'unknown flag --emit' kstream-filter --emit .a
 }
 
 @test "usage: a second argument, and an expression that looks like a flag" {

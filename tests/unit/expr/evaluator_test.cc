@@ -290,7 +290,7 @@ TEST(Evaluator, LibjqGetsOnlyWhatItCanKeep) {
 
 // Inputs that end or hang the process of a plain jq 1.6.
 TEST(Evaluator, LibjqIsGuarded) {
-  EXPECT_EQ(Jq("def f: .[0] % .[1]; f", "[-9223372036854775808,-1]"), "0");
+  EXPECT_EQ(Jq("def f: -9223372036854775808 % .[0] == 0; f", "[-1]"), "true");
   EXPECT_EQ(Jq("def f: (7, -8) % (-2, 3); [f]", "1"), "[1,0,1,-2]");
   EXPECT_THAT(Jq("todate", "1e300"), HasSubstr("error: "));
   EXPECT_EQ(Jq("todate", "1700000000"), "\"2023-11-14T22:13:20Z\"");

@@ -73,6 +73,10 @@ TEST(Number, ErrsWhereDigitsWouldGo) {
   EXPECT_THAT(Jq(". + 1", "12345678901234567890"), HasSubstr("error: "));
   EXPECT_THAT(Jq(". + 0.5", "9007199254740993"), HasSubstr("error: "));
   EXPECT_THAT(Jq(". + 1", "1e20"), HasSubstr("error: "));
+  // Both are doubles, and would be printed as 9223372036854776000 and 10000000000000002000.
+  EXPECT_THAT(Jq(". + 0", "9223372036854775808"), HasSubstr("error: "));
+  EXPECT_THAT(Jq(". + 2048", "10000000000000000000"), HasSubstr("error: "));
+  EXPECT_EQ(Jq(". + .", "10000000000000000000"), "2e+19");
   EXPECT_THAT(Jq(". / 0", "1"), HasSubstr("divisor is zero"));
   EXPECT_THAT(Jq(". % 0.5", "1"), HasSubstr("divisor is zero"));
   EXPECT_EQ(Jq(". % -1", "-9223372036854775808"), "0");
@@ -93,8 +97,8 @@ TEST(Number, SurvivesDouble) {
     EXPECT_TRUE(SurvivesDouble(yes)) << yes;
   }
   for (const char* no :
-       {"9007199254740993", "12345678901234567891", "1e400", "3.14159265358979323846",
-        "0.1000000000000000055511151231257827", "1e-400"}) {
+       {"9007199254740993", "9223372036854775808", "12345678901234567891", "1e400",
+        "3.14159265358979323846", "0.1000000000000000055511151231257827", "1e-400"}) {
     EXPECT_FALSE(SurvivesDouble(no)) << no;
   }
 }

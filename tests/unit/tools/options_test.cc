@@ -19,6 +19,7 @@ using testing::Not;
 const std::set<std::string_view> kOfTheTool = {
     "--input", "--output",    "--in",        "--out",     "-J",           "--format",
     "--key",   "--timestamp", "--partition", "--explain", "--print-spec", "--timestamp-unit",
+    "--http",  "--token",
 };
 
 class FlagTableTest : public testing::Test {
