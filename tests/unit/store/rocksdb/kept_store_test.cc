@@ -292,7 +292,8 @@ TEST_P(KeptStores, CountsWhatIsAskedOfIt) {
 
 TEST_P(KeptStores, CachesStayWithinTheirShareOfTheBudget) {
   const auto budget = std::make_shared<RowBudget>(64 << 10);
-  RowCache other(budget);
+  RowCache idle(budget), other(budget);
+  EXPECT_EQ(other.share(), 64 << 10);  // its first use: the idle one takes nothing
   Make(budget);
   const std::string value(100, 'v');
   for (int i = 0; i < 2000; i++) Put(std::to_string(i), value);
