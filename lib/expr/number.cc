@@ -216,14 +216,6 @@ bool Prints(double d, std::string_view spelling) {
   return CompareDecimals(spelling, std::string_view(buffer, end - buffer)) == 0;
 }
 
-bool PrintsItself(double integer) {
-  if (std::abs(integer) <= kMaxExact) return true;
-  char buffer[350];  // all the digits of the largest double
-  const char* const end =
-      std::to_chars(buffer, buffer + sizeof buffer, integer, std::chars_format::fixed, 0).ptr;
-  return Prints(integer, std::string_view(buffer, end - buffer));
-}
-
 Value CalculateDoubles(Arithmetic op, double a, double b, const char** error) {
   double result = 0;
   double lost = 0;  // of an integer result
@@ -244,8 +236,7 @@ Value CalculateDoubles(Arithmetic op, double a, double b, const char** error) {
     default:
       return Value::Double(a / b);
   }
-  if (std::isfinite(result) && a == std::trunc(a) && b == std::trunc(b) &&
-      (lost != 0 || !PrintsItself(result))) {
+  if (std::isfinite(result) && lost != 0 && a == std::trunc(a) && b == std::trunc(b)) {
     *error = kInexact;
     return Value::Error();
   }

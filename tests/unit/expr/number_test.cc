@@ -73,10 +73,8 @@ TEST(Number, ErrsWhereDigitsWouldGo) {
   EXPECT_THAT(Jq(". + 1", "12345678901234567890"), HasSubstr("error: "));
   EXPECT_THAT(Jq(". + 0.5", "9007199254740993"), HasSubstr("error: "));
   EXPECT_THAT(Jq(". + 1", "1e20"), HasSubstr("error: "));
-  // Both are doubles, and would be printed as 9223372036854776000 and 10000000000000002000.
+  // A double, which would be printed as 9223372036854776000.
   EXPECT_THAT(Jq(". + 0", "9223372036854775808"), HasSubstr("error: "));
-  EXPECT_THAT(Jq(". + 2048", "10000000000000000000"), HasSubstr("error: "));
-  EXPECT_EQ(Jq(". + .", "10000000000000000000"), "2e+19");
   EXPECT_THAT(Jq(". / 0", "1"), HasSubstr("divisor is zero"));
   EXPECT_THAT(Jq(". % 0.5", "1"), HasSubstr("divisor is zero"));
   EXPECT_EQ(Jq(". % -1", "-9223372036854775808"), "0");
