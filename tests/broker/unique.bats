@@ -19,13 +19,14 @@ lines() {
   done
 }
 
-# killed OPTION...: at moments that are none in particular; then to the end.
+# killed OPTION...: at moments that are none in particular, before all of the 209 that are kept; then to
+# the end.
 killed() {
   local turn
   lines 0 600 | put "$in" -K '|'
   for turn in 1 2 3; do
     start log err "${stage[@]}" "$@" true
-    until_true has_records "$out" $((turn * 60 + RANDOM % 50))
+    until_true has_records "$out" $((turn * 50 + RANDOM % 50))
     kill -9 "$pid"
     wait "$pid" || true
   done
@@ -40,7 +41,6 @@ undisturbed() {
 
 @test "unique: killed at random moments, what is kept is that of an undisturbed run (exactly-once)" {
   setup_unique '$key'
-  skip 'half of its runs wait in vain for the last records after a kill; not understood yet'
   killed --eos
   assert_equal "$(values "$out")" "$(undisturbed '$key')"
 }
